@@ -5,7 +5,7 @@ import { addBlob } from '../store/blob/blob.ts';
 import { onDeliver } from '../agents/hooks.ts';
 import { isContentTainted, markEmail } from '../agents/taint/content.ts';
 import { countForwardedCopy, isForwardLimitReached } from '../store/address/forwarder.ts';
-import { command, type Stamp, type Write } from '../store/engine/types.ts';
+import { type Command, command, type Stamp, type Write } from '../store/engine/types.ts';
 import { newBlob } from '../store/mailbox/entry-commands.ts';
 import { recordJournalEvent } from '../store/journal/journal.ts';
 import { queueArrivalEvent } from '../store/notification/listener.ts';
@@ -65,8 +65,7 @@ export type DeliverResult =
   | { kind: 'forward-limit' }
   | { kind: 'alias-expired' };
 
-/** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
-export const deliver = command('deliver', async (tx, mail: AcceptedMessage, stamp): Promise<DeliverResult> => {
+async function storeMessage(tx: Write, mail: AcceptedMessage, stamp: Stamp): Promise<DeliverResult> {
   const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
   if (sources.length > 0 && (await isForwardLimitReached(tx, sources, stamp))) return { kind: 'forward-limit' };
   if (await hasExhaustedAlias(tx, [...mail.deliveries, ...mail.onward], stamp.now)) return { kind: 'alias-expired' };
@@ -88,7 +87,26 @@ export const deliver = command('deliver', async (tx, mail: AcceptedMessage, stam
     if (await enqueueForward(tx, mail, one, blob, stamp)) reached.push(one.source ?? '');
   }
   return { kind: 'delivered', queued: mail.onward.length, stored: placed > 0, reached };
-});
+}
+
+/** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
+export const deliver: Command<AcceptedMessage, DeliverResult> = {
+  ...command('deliver', storeMessage),
+  keepsTo: accountsOfDelivery,
+};
+
+/**
+ * Returns the accounts that a delivery keeps to. Undefined if it concerns what several share: forwards and their limits, reports
+ * about submissions, aliases and their counts.
+ */
+function accountsOfDelivery(mail: AcceptedMessage): readonly number[] | undefined {
+  const { deliveries, onward, kept = [], reports = [] } = mail;
+  if (onward.length + kept.length + reports.length > 0) return undefined;
+  const keepsToAccounts = deliveries.every(
+    ({ aliases = [], filing }) => aliases.length === 0 && filing?.folder !== 'rejects',
+  );
+  return keepsToAccounts ? deliveries.map(({ account }) => account) : undefined;
+}
 
 /** Records the reports in a message; returns deliveries that are due to them alone. */
 async function recordReports(
@@ -164,7 +182,7 @@ export async function storeDelivery(
   const { account: writer = null, tenant } = mail;
   if (writer !== null && tenant !== undefined && sender !== '') await recordLocalOrigin(tx, email, tenant);
   if (writer !== null && (await isContentTainted(tx, `trace/${trace}`))) await markEmail(tx, account, email);
-  await onDeliver(tx, { account, keys: () => keysOf(to), sender }, stamp);
+  await onDeliver(tx, { account, keys: keysOf(to), sender }, stamp);
   const detail = { from: sender, to: [to], size: index.size, email, ...from, ...(filing && verdictDetails(filing)) };
   const event = filing?.folder === 'rejects' ? 'refused' : 'received';
   await recordJournalEvent(tx, trace, event, account, detail, stamp, { messageId: index.messageId });

@@ -45,7 +45,7 @@ export async function importFiles(store: MailStore, given: FileImport, log: Impo
       continue;
     }
     await importer.add({ ...message, mailbox: target.id, remote: null }, (outcome, _hash, size) =>
-      note(log, target.name, message.place, outcome, size),
+      report(log, target.name, message, outcome, size),
     );
   }
   await importer.flush();
@@ -84,9 +84,17 @@ async function folderFor(
   return found;
 }
 
-function note(log: ImportLog, folder: string, place: string, outcome: ImportOutcome, size: number): void {
-  if (outcome.kind === 'imported') log.imported(folder, size);
-  else if (outcome.kind === 'known') log.known(folder);
+function report(
+  log: ImportLog,
+  folder: string,
+  { place, note }: SourceMessage,
+  outcome: ImportOutcome,
+  size: number,
+): void {
+  if (outcome.kind === 'imported') {
+    log.imported(folder, size);
+    if (note !== undefined) log.note(place, note);
+  } else if (outcome.kind === 'known') log.known(folder);
   else log.skip(place, importProblem(outcome));
 }
 

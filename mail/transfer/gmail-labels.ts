@@ -7,6 +7,8 @@ export interface LabelPlacement {
   folder: string;
   role?: MailboxRole;
   flags: NamedFlags;
+  /** Says in the report what was left out. */
+  note?: string;
 }
 
 /** Labels that are a folder here, the first of them decides. Names in other languages become keywords. */
@@ -23,7 +25,10 @@ const FOLDERS: readonly [string, string, MailboxRole][] = [
 /** Labels that are flags, or that say nothing. */
 const PLAIN = new Set(['opened', 'unread', 'starred', 'important', 'archived', 'all mail', 'muted', 'chat', 'chats']);
 
-const MAX_LABELS = 60;
+/** Labels of a message that are kept. */
+export const MAX_LABELS = 60;
+
+const TOO_MANY_LABELS = `It was imported with the first ${MAX_LABELS} of its labels only: a message keeps no more`;
 
 /** Places a message by its field X-Gmail-Labels: `Inbox,Opened,"Work, old"`. */
 export function placeByLabels(field: string): LabelPlacement {
@@ -50,7 +55,8 @@ export function placeLabels(all: readonly string[]): LabelPlacement {
   const own = labels.filter((_, at) => !PLAIN.has(lower[at] ?? '') && !FOLDERS.some(([label]) => label === lower[at]));
   const keywords = [...own.map(labelKeyword), ...(lower.includes('important') ? ['$Important'] : [])];
   const [, folder = 'Archive', role = 'archive' as const] = found ?? [];
-  return { folder, role, flags: { bits, keywords: [...new Set(keywords)].filter((word) => word !== '') } };
+  const flags = { bits, keywords: [...new Set(keywords)].filter((word) => word !== '') };
+  return { folder, role, flags, ...(all.length > MAX_LABELS && { note: TOO_MANY_LABELS }) };
 }
 
 /** A label as a keyword, which has no spaces and only ASCII: `Work/Old mail` is `Work/Old_mail`. */

@@ -14,7 +14,7 @@ export interface ImportProgress {
 /** Result of an import. */
 export interface ImportReport {
   folders: { folder: string; imported: number; known: number }[];
-  /** Messages and files that were not imported, by name. */
+  /** Messages and files that were not imported, or not all of them, by name. */
   problems: { place: string; problem: string }[];
   /** Problems beyond those that are listed. */
   moreProblems: number;
@@ -28,6 +28,7 @@ export class ImportLog {
   readonly progress: ImportProgress = { imported: 0, known: 0, skipped: 0, bytes: 0, total: null, folder: null };
   readonly #folders = new Map<string, { folder: string; imported: number; known: number }>();
   readonly #problems: { place: string; problem: string }[] = [];
+  #moreProblems = 0;
   readonly #onFirst: () => void;
 
   /** `onFirst`: called when the first message is imported. */
@@ -49,15 +50,25 @@ export class ImportLog {
 
   skip(place: string, problem: string): void {
     this.progress.skipped++;
-    if (this.#problems.length < MAX_LISTED) this.#problems.push({ place: place.slice(0, 300), problem });
+    this.#list(place, problem);
+  }
+
+  /** Lists what was left out of a message that was imported. */
+  note(place: string, problem: string): void {
+    this.#list(place, problem);
   }
 
   get report(): ImportReport {
     return {
       folders: [...this.#folders.values()].slice(0, 2_000),
       problems: this.#problems,
-      moreProblems: this.progress.skipped - this.#problems.length,
+      moreProblems: this.#moreProblems,
     };
+  }
+
+  #list(place: string, problem: string): void {
+    if (this.#problems.length < MAX_LISTED) this.#problems.push({ place: place.slice(0, 300), problem });
+    else this.#moreProblems++;
   }
 
   #folder(folder: string): { folder: string; imported: number; known: number } {

@@ -14,6 +14,8 @@ export interface SourceMessage {
   /** Place in the source, for the report. */
   place: string;
   octets: AsyncIterable<Buffer>;
+  /** Says in the report what was left out. */
+  note?: string;
 }
 
 /** Something of a source that is no message, and why it was skipped. */

@@ -1,8 +1,20 @@
 import { type Command, command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { storedText } from '../../mail/store/engine/stored-text.ts';
 import { type AuditEntry, CHAIN_START, chainHash } from '../core/audit-row.ts';
 
+/**
+ * An entry as it is read again on every database: the hash of its row is over that. PostgreSQL stores no NUL, and none
+ * stores a surrogate without a pair.
+ */
+function storable(entry: AuditEntry): AuditEntry {
+  const detail = JSON.parse(storedText(JSON.stringify(entry.detail))) as AuditEntry['detail'];
+  const text = (one: string): string => storedText(one.toWellFormed());
+  return { ...entry, actorName: text(entry.actorName), target: text(entry.target), detail };
+}
+
 /** Appends a row to an organization's audit log. */
-export async function appendAudit(tx: Write, entry: AuditEntry, outcome: string, stamp: Stamp): Promise<number> {
+export async function appendAudit(tx: Write, given: AuditEntry, outcome: string, stamp: Stamp): Promise<number> {
+  const entry = storable(given);
   const last = await tx.get<{ hash: Uint8Array }>(
     'SELECT hash FROM audit WHERE organization_id = ? ORDER BY id DESC LIMIT 1',
     entry.organization,

@@ -7,7 +7,7 @@ import { DONE, FAILED, printError, printJson, printLine, printUsage } from './ou
 import type { CliProgram } from './program.ts';
 import { callOperation, withServer } from './server-call.ts';
 
-interface ExportStep {
+export interface ExportStep {
   section: string;
   rows: Record<string, unknown>[];
   next: { section: number; after?: string | number } | null;

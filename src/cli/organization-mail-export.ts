@@ -5,7 +5,7 @@ import { flushDirectory } from '../../mail/backup/flush-file.ts';
 import { createDraft, draftOf, finishDraft, ForeignDraft, removeDraft } from '../../mail/transfer/export-draft.ts';
 import { ExportPaths } from '../../mail/transfer/export-paths.ts';
 import { type ExportJob, runExport } from './export-job.ts';
-import { organizationSteps, writeOrganization } from './organization-export-program.ts';
+import { type ExportStep, organizationSteps, writeOrganization } from './organization-export-program.ts';
 import { DONE, FAILED, formatBytes, printable, printError, printJson, printLine } from './output.ts';
 import type { ProgramInput } from './program.ts';
 import { withServer } from './server-call.ts';
@@ -44,7 +44,7 @@ export async function exportOrganizationMail(start: ProgramInput, wanted: Organi
   return withServer(start, async (dataDir) => {
     await using _draft = { [Symbol.asyncDispose]: async () => void (await removeOwnDraft(draft)) };
     const mailboxes: MailboxExport[] = [];
-    for (const [address, name] of mailboxPaths(await addressesOf(dataDir, slug), format)) {
+    for (const [address, name] of mailboxPaths(await exportedAddresses(organizationSteps(dataDir, slug)), format)) {
       const request = { address, path: join(draft, name), format, createDirectory: true };
       const { problem, messages, bytes, damaged } = await runExport(dataDir, request, process.stderr.isTTY && !json);
       if (problem !== null) return printError(`${address}: ${printable(problem)}`, FAILED);
@@ -92,12 +92,14 @@ export function mailboxPaths(addresses: readonly string[], format: string): [add
 
 const flatName = (address: string): string => address.replaceAll('/', '_');
 
-async function addressesOf(dataDir: string, slug: string): Promise<string[]> {
+/** Addresses of the mailboxes that are not deleted. Reads no further: the sections behind them have many more rows. */
+export async function exportedAddresses(steps: AsyncIterable<ExportStep>): Promise<string[]> {
   const found: string[] = [];
-  for await (const { section, rows } of organizationSteps(dataDir, slug)) {
+  for await (const { section, rows, next } of steps) {
     if (section !== 'mailboxes') continue;
     const present = rows.filter(({ state }) => Number(state) < DELETED_STATE);
     found.push(...present.map(({ address }) => String(address)));
+    if (next?.after === undefined) break;
   }
   return found;
 }

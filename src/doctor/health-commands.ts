@@ -22,7 +22,7 @@ export const recordHealth = command(
       named(({ status }) => status === 'failed' || status === 'unknown'),
     );
     await tx.run(
-      `INSERT INTO health_alarm (name, failed_since) SELECT value, ?1 FROM json_each(?2) WHERE true
+      `INSERT INTO health_alarm (name, failed_since) SELECT value, ?1 FROM json_each(?2, '$') WHERE true
        ON CONFLICT (name) DO UPDATE SET failed_since = coalesce(health_alarm.failed_since, ?1)`,
       stamp.now,
       named(({ status }) => status === 'failed'),

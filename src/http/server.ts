@@ -15,6 +15,7 @@ import { refuseMethod } from './json-replies.ts';
 import { answerClientError } from './client-error.ts';
 import { boundBodies } from './body-memory.ts';
 import { originForm, refuseAmbiguous } from './request-target.ts';
+import { drainRequests } from './request-drain.ts';
 import { queuePipelined } from './request-queue.ts';
 import { requireTls } from './secure-transport.ts';
 import { guardConnections, isVulnerabilityScan } from './connection-guard.ts';
@@ -75,6 +76,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpListene
       queuePipelined(app.server);
       guardConnections(app, listener.tls, options);
       refuseAmbiguous(app);
+      drainRequests(app);
       recordRoutes(app);
       boundBodies(app, options.memory);
       addRoutes(app, options);

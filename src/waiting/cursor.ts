@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { refuse } from '../core/refusal.ts';
 import type { MailboxPosition, StreamPosition } from '../core/mail-waits.ts';
 
@@ -44,10 +44,10 @@ const CURSOR_FORM =
 
 /** Encodes positions as cursors with a MAC, so that a cursor altered by a model is rejected. */
 export class Cursors {
-  readonly #key: Buffer;
+  readonly #key: KeyObject;
 
   constructor(key: Buffer) {
-    this.#key = key;
+    this.#key = createSecretKey(key);
   }
 
   write({ account, done, reported, line }: StreamPosition): string {

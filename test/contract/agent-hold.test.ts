@@ -77,7 +77,7 @@ const due = async (): Promise<number[]> => {
 };
 
 describe('all mail of an agent that is stopped', () => {
-  test('is held, however much it is, though the process ends in the middle', { timeout: 60_000 }, async () => {
+  test('is held, however much it is, though the process ends in the middle', { timeout: 240_000 }, async () => {
     await sendMany(1203);
     const ids = Array.from({ length: 1203 }, (_, i) => i + 1);
     expect(await world.box.store.write(stop, { tenant: 1, credential: 'tok_1' })).toBe(500);
@@ -92,7 +92,7 @@ describe('all mail of an agent that is stopped', () => {
     expect(await due()).toEqual([]);
   });
 
-  test('is let go in the order in which it was sent', { timeout: 60_000 }, async () => {
+  test('is let go in the order in which it was sent', { timeout: 240_000 }, async () => {
     await sendMany(1203);
     await world.box.store.write(stop, ALL);
     await finish();
@@ -108,7 +108,7 @@ describe('all mail of an agent that is stopped', () => {
     expect(await due()).toEqual(Array.from({ length: 1203 }, (_, i) => i + 1));
   });
 
-  test('is let go from where it was, and after a crash from the first that is held', { timeout: 60_000 }, async () => {
+  test('is let go from where it was, and after a crash from the first that is held', { timeout: 240_000 }, async () => {
     await sendMany(503);
     await world.box.store.write(stop, ALL);
     await finish();
@@ -123,7 +123,7 @@ describe('all mail of an agent that is stopped', () => {
     expect(await world.box.store.write(release, ALL)).toEqual({ released: 1, next: null });
   });
 
-  test('stays held from where it was when somebody stops it again in the middle', { timeout: 60_000 }, async () => {
+  test('stays held from where it was when somebody stops it again in the middle', { timeout: 240_000 }, async () => {
     await sendMany(503);
     await sendMany(3, 'tok_2');
     await world.box.store.write(stop, ALL);

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { AppendOutcome, AppendSink } from '../../mail/imap/imap-store.ts';
+import type { AppendOutcome, AppendSink, NewMessage } from '../../mail/imap/imap-store.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { setQuota } from '../../mail/store/account/account.ts';
 import { testAccount, testStore } from '../support/store.ts';
@@ -26,7 +26,8 @@ async function append(
   replaces?: { mailbox: number; uid: number },
 ): Promise<AppendOutcome> {
   const messages = sinks.map((sink) => ({ sink, flags: NO_FLAGS, receivedAt: undefined }));
-  return imap.finishAppends({ mailbox: 'INBOX', messages, ...(replaces && { replaces }) });
+  const mailbox = (await imap.mailbox('INBOX'))!;
+  return imap.finishAppends({ mailbox, messages, ...(replaces && { replaces }) });
 }
 
 async function textOf(imap: StoreBackend, mailbox: number, uid: number): Promise<string> {
@@ -69,6 +70,24 @@ test('when the quota has no room for all of them, none is stored and no file sta
   expect(await append(imap, sinks)).toEqual({ kind: 'over-quota' });
   expect(await imap.mailbox('INBOX')).toMatchObject({ total: 0 });
   await expect.poll(() => files(box)).toEqual([]);
+});
+
+test('a mailbox that is renamed while a message is sent gets it; one that is deleted does not, and no file stays', async () => {
+  await using box = await testStore();
+  const { imap } = await backend(box);
+  await imap.create('old');
+  const mailbox = (await imap.mailbox('old'))!;
+  const messages = async (): Promise<NewMessage[]> => {
+    const sink = await received(imap, `Subject: x\r\n\r\n${'0123456789\r\n'.repeat(10_000)}`);
+    return [{ sink, flags: NO_FLAGS, receivedAt: undefined }];
+  };
+  const [first, second] = [await messages(), await messages()];
+  await imap.rename('old', 'new');
+  expect(await imap.finishAppends({ mailbox, messages: first })).toMatchObject({ kind: 'appended', uids: [1] });
+  expect(await imap.mailbox('new')).toMatchObject({ total: 1 });
+  await imap.remove('new');
+  expect(await imap.finishAppends({ mailbox, messages: second })).toEqual({ kind: 'missing' });
+  await expect.poll(() => files(box).length).toBe(1);
 });
 
 test('REPLACE stores the new message and expunges the old one with one mod-sequence', async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import '../support/gate-that-holds-all.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type OutboxItem, listOutbox } from '../../mail/delivery/outbox-items.ts';
 import { sendScheduled, unschedule } from '../../mail/delivery/scheduled-messages.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
@@ -19,11 +20,6 @@ import { holdMail, REASONS } from '../support/held-mail.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import type { Submission } from '../../mail/delivery/submission.ts';
 import { finishAppend } from '../support/finish-append.ts';
-
-vi.mock('../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 const HOUR = 3_600_000;
 const DELETED = { bits: 16, keywords: [] };

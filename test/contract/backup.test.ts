@@ -10,6 +10,7 @@ import type { BackupTarget } from '../../mail/backup/backup-target.ts';
 import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-backup.ts';
 import { checkStore, isSound } from '../../mail/store/check/check-store.ts';
 import { BackupWorld, contentOf, MemoryTarget } from '../support/backup-world.ts';
+import { flipped } from '../support/flipped.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
@@ -246,12 +247,6 @@ describe('damage of a backup is found', () => {
     expect(snapshot.messages).toBe(3);
   });
 });
-
-function flipped(octets: Buffer, bit: number): Buffer {
-  const copy = Buffer.from(octets);
-  copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-  return copy;
-}
 
 describe('a backup is refused with a sentence', () => {
   test('for a passphrase that is wrong, missing, or new', async () => {

@@ -17,7 +17,8 @@ async function appended(imap: StoreBackend, message: Buffer, chunk = message.len
     sink.abort();
     return 'refused';
   }
-  const done = await imap.finishAppends({ mailbox: 'INBOX', messages: [{ sink, ...FACTS }] });
+  const mailbox = (await imap.mailbox('INBOX'))!;
+  const done = await imap.finishAppends({ mailbox, messages: [{ sink, ...FACTS }] });
   return done.kind === 'appended' ? (done.uids[0] ?? 0) : 'refused';
 }
 

@@ -234,3 +234,17 @@ test('folders whose names are not UTF-8 are read as Latin-1, with what stands be
     Müller: [message(PLAIN)],
   });
 });
+
+test('a message of Google Takeout with more labels than are kept is imported, and the report says so', async () => {
+  const path = join(directory, 'many-labels.mbox');
+  const labels = Array.from({ length: 61 }, (_, n) => `label-${n}`).join();
+  await writeFile(path, `${TAKEOUT_FROM}X-Gmail-Labels: ${labels}\nSubject: many\n\nx\n`);
+  const { account } = await testAccount(box.store, `account${++accounts}`);
+  const { report, progress } = await importAll(account, path, 1);
+  expect(report.problems).toEqual([
+    { place: 'many-labels.mbox, message 1', problem: expect.stringContaining('first 60 of its labels') },
+  ]);
+  expect(progress).toMatchObject({ imported: 1, skipped: 0 });
+  const [many] = (await contentOf(account))['Archive'] ?? [];
+  expect(many?.keywords).toHaveLength(60);
+});

@@ -215,7 +215,7 @@ test('the words of a message leave the index soon after its purge, not an hour a
   await expunged(world);
   expect(wordsIn(world)).toEqual(['quince', 'pear']);
   await purgeMessages(world.box.store, purgeExpunged, ALL);
-  await expect.poll(() => wordsIn(world)).toEqual(['pear']);
+  await expect.poll(() => wordsIn(world), { timeout: 150_000 }).toEqual(['pear']);
 }, 180_000);
 
 test('the words of a message that was purged right before a stop leave the index after the start', async () => {
@@ -223,7 +223,7 @@ test('the words of a message that was purged right before a stop leave the index
   await expunged(world);
   await world.box.store.write(purgeExpunged, ALL);
   await between(world, () => expect(wordsIn(world)).toEqual(['quince', 'pear']));
-  await expect.poll(() => wordsIn(world)).toEqual(['pear']);
+  await expect.poll(() => wordsIn(world), { timeout: 150_000 }).toEqual(['pear']);
 }, 180_000);
 
 test('words whose removal was cut off are overwritten by the next sweep', async () => {

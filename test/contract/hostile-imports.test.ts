@@ -17,7 +17,7 @@ import { ImportLog } from '../../mail/transfer/import-log.ts';
 import { proveFolder } from '../../mail/transfer/imap/pull-proof.ts';
 import type { PullProof } from '../../mail/transfer/imap/pull-types.ts';
 import { pullAccount } from '../../mail/transfer/imap/pull.ts';
-import { PAGE, remotePages } from '../../mail/transfer/imap/remote-pages.ts';
+import { PAGE, type RemoteFacts, remotePages } from '../../mail/transfer/imap/remote-pages.ts';
 import { foldersToPull } from '../../mail/transfer/imap/remote-folders.ts';
 import { connectRemote } from '../../mail/transfer/imap/remote-session.ts';
 import { readManifest } from '../../mail/transfer/manifest.ts';
@@ -165,6 +165,9 @@ test('folders beyond the most that a pull takes are counted and named, and those
   const gmail = foldersToPull([...listed, ...uses], { prefix: '', labels: 'keywords', isGmail: true });
   expect(gmail.folders.map(({ path }) => path)).toEqual(['a', 'b', 'c']);
   expect(gmail.omitted).toEqual([]);
+  const long = foldersToPull([one('a'), one('ä'.repeat(501))], { prefix: '', labels: 'keywords', isGmail: false });
+  expect(long.folders.map(({ path }) => path)).toEqual(['a']);
+  expect(long.omitted).toMatchObject([{ count: 1, folders: [`${'ä'.repeat(100)}…`] }]);
 });
 
 test('a folder that cannot be created here is named, and the proof says incomplete', async () => {
@@ -227,6 +230,28 @@ test('a folder is read in pages, and no message is missed or read twice when oth
   client.close();
   expect(found).toEqual(Array.from({ length: 3_000 }, (_, at) => at + 1).filter((uid) => uid !== 2_500));
   expect(ranges).toEqual(['1:1000', '998:1997', '1998:2997']);
+});
+
+test('reports of other messages amid the answer to FETCH hide no message, and replace no facts', async () => {
+  const facts = (uid: number): string => `* ${uid} FETCH (UID ${uid} RFC822.SIZE 1 FLAGS (a))\r\n`;
+  await using server = await scriptedImap((command, socket) => {
+    if (command.startsWith('EXAMINE')) socket.write('* 1500 EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n');
+    const [, from = '', to = ''] = /^FETCH (\d+):(\d+) /.exec(command) ?? [];
+    if (from === '') return false;
+    // Flags that another session changed: of a message of the next page, and of one that was just sent. RFC 9051 7.5.2.
+    const amid = `* 1400 FETCH (UID 1400 FLAGS (b))\r\n* ${from} FETCH (UID ${from} FLAGS (b))\r\n`;
+    const lines = Array.from({ length: Number(to) - Number(from) + 1 }, (_, at) => facts(Number(from) + at));
+    socket.write(`${lines[0]}${amid}${lines.slice(1).join('')}`);
+    return false;
+  });
+  const remote = { host: 'localhost', ip: '127.0.0.1', port: server.port, tls: 'none' as const };
+  const client = await connectRemote({ ...remote, anyCertificate: false, user: 'me', secret: { password: 'x' } }, 1e6);
+  await client.mailboxOpen('INBOX', { readOnly: true });
+  const found: RemoteFacts[] = [];
+  for await (const page of remotePages(client, false)) found.push(...page.values());
+  client.close();
+  expect(found.map(({ uid }) => uid)).toEqual(Array.from({ length: 1_500 }, (_, at) => at + 1));
+  expect(found.every(({ size, flags }) => size === 1 && flags.keywords.includes('a'))).toBe(true);
 });
 
 test('a server that counts messages which it does not send is left', async () => {

@@ -14,6 +14,7 @@ import { publicKeyOf } from '../../mail/backup/x25519.ts';
 import { blobPath } from '../../mail/store/blob/blob.ts';
 import { FileLocator } from '../../mail/store/bucket/file-locator.ts';
 import { BackupWorld, contentOf, MemoryTarget } from '../support/backup-world.ts';
+import { flipped } from '../support/flipped.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
@@ -203,8 +204,7 @@ test('a missing segment ends the log before it, and a changed octet is damage', 
   const whole = new Map(target.objects);
   for (const name of [...target.objects.keys()].filter((one) => one.startsWith('log/'))) {
     const octets = Buffer.from(whole.get(name)!);
-    octets[octets.length >> 1]! ^= 1;
-    target.objects.set(name, octets);
+    target.objects.set(name, flipped(octets, 4 * octets.length));
     await expect(world.restored(), name).rejects.toThrow(/is damaged/);
     target.objects.set(name, whole.get(name)!);
   }

@@ -212,14 +212,14 @@ test('an import that a full disk stops waits without a place among those that ru
     .mockReturnValue(new StoreBusy('disk-full', 'the disk is nearly full'));
   await using runner = new TransferRunner(noDns(), 1);
   runner.begin();
-  await vi.waitFor(async () => expect((await row()).report).toContain('the disk is nearly full'), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await row()).report).toContain('the disk is nearly full'), { timeout: 60_000 });
   expect(await row()).toMatchObject({ state: 'running' });
   full.mockRestore();
-  await vi.waitFor(() => expect(runner.running).toBe(0), { timeout: 30_000 });
+  await vi.waitFor(() => expect(runner.running).toBe(0), { timeout: 60_000 });
   await runner.retries.run(new AbortController().signal);
   expect(runner.running).toBe(0);
   box.clock.now += MINUTE;
   await runner.retries.run(new AbortController().signal);
-  await vi.waitFor(async () => expect((await row()).state).toBe('done'), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await row()).state).toBe('done'), { timeout: 60_000 });
   expect((await row()).report).not.toContain('It waits');
 });

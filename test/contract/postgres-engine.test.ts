@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/store-thread-parts.ts';
-import { command, lookup, query, StoreBusy, type WakeUp } from '../../mail/store/engine/types.ts';
+import { type Command, command, lookup, query, StoreBusy, type WakeUp } from '../../mail/store/engine/types.ts';
 import { expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
 import { recordJournalEvent } from '../../mail/store/journal/journal.ts';
 import { addListener } from '../../mail/store/notification/listener.ts';
@@ -58,7 +58,15 @@ const sends = command('sends', async (tx) => {
   await tx.send('INSERT INTO setting (name, value) VALUES (?, ?)', 'sent', OCTET);
   await tx.send('INSERT INTO setting (name, value) VALUES (?, ?)', 'sent', OCTET);
 });
-const COMMANDS = [mark, clear, typed, fails, tries, swallows, waits, listens, submits, sends];
+const beside: Command<number, number[]> = {
+  ...command('beside', async (tx) => {
+    const insert = `INSERT INTO journal (at, trace, event, detail) VALUES (0, 'beside', 'received', '{}')`;
+    return [(await tx.run(insert)).id, (await tx.run(insert)).id];
+  }),
+  keepsTo: (account) => (account === 0 ? undefined : [account]),
+};
+const triesBeside: Command<number, boolean> = { ...tries, name: 'tries-beside', keepsTo: (account) => [account] };
+const COMMANDS = [beside, triesBeside, mark, clear, typed, fails, tries, swallows, waits, listens, submits, sends];
 
 const TABLES = {
   account: 'SELECT * FROM account ORDER BY id',
@@ -120,6 +128,29 @@ describe.skipIf(!isPostgresInstalled)('the engine on PostgreSQL (postgresql-15 o
     await store[Symbol.asyncDispose]();
     server[Symbol.dispose]();
     for (const directory of directories) rmSync(directory, { recursive: true });
+  });
+
+  test('a command that keeps to accounts and has savepoints runs with those of the batch, and undoes only its own', async () => {
+    const both = await Promise.all([store.write(triesBeside, 1), store.write(mark, { name: 'other', value: OCTET })]);
+    expect(both[0]).toBe(false);
+    expect(await store.read(marks, undefined)).toEqual(['kept', 'other']);
+  });
+
+  test('commands that keep to different accounts send their statements beside each other, others do not', async () => {
+    const ids = (accounts: number[]): Promise<number[][]> =>
+      Promise.all(accounts.map((account) => store.write(beside, account)));
+    const [[first = 0] = []] = await ids([1]);
+    const from = (numbers: number[][]): number[][] => numbers.map((pair) => pair.map((id) => id - first));
+    expect(from(await ids([1, 2]))).toEqual([
+      [2, 4],
+      [3, 5],
+    ]);
+    expect(from(await ids([1, 1, 0, 2]))).toEqual([
+      [6, 7],
+      [8, 9],
+      [10, 11],
+      [12, 13],
+    ]);
   });
 
   test('an account with mail, a flag and a move has the same rows as on SQLite', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,7 +7,7 @@ import { markedDatabase } from '../../mail/store/engine/database-marker.ts';
 import { mailMigrations } from '../../mail/store/migrations.ts';
 import { moveToPostgres, moveToSqlite } from '../../mail/store/move/move.ts';
 import { BackupWorld, contentOf } from '../support/backup-world.ts';
-import { isPostgresInstalled, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { connectPostgres, isPostgresInstalled, type PostgresServer, startPostgres } from '../support/postgres.ts';
 
 describe.skipIf(!isPostgresInstalled)('mail that moves to PostgreSQL (postgresql-15 of Debian) and back', () => {
   let server: PostgresServer;
@@ -59,5 +60,49 @@ describe.skipIf(!isPostgresInstalled)('mail that moves to PostgreSQL (postgresql
     await expect(moveToPostgres(options())).rejects.toThrow('The database on PostgreSQL has mailboxes');
     await expect(moveToSqlite(options())).rejects.toThrow('has an embedded database');
     expect(content()).toEqual(before);
+  });
+
+  test('with NUL in texts, which PostgreSQL cannot have, has U+FFFD there instead', async () => {
+    using target = startPostgres();
+    await using small = await BackupWorld.create(1);
+    const path = join(small.dataDir, 'mailstead.db');
+    {
+      using db = new DatabaseSync(path);
+      db.exec(`UPDATE email SET from_d = 'a' || char(0) || 'b'`);
+    }
+    const place = { ...options(), dataDir: small.dataDir, url: target.url };
+    await moveToPostgres(place);
+    await moveToSqlite(place);
+    using db = new DatabaseSync(path, { readOnly: true });
+    expect(db.prepare('SELECT from_d FROM email').get()).toEqual({ from_d: 'a\ufffdb' });
+  });
+
+  test('leaves out results of strangers that an earlier version stored and no key there holds', async () => {
+    using target = startPostgres();
+    await using small = await BackupWorld.create(1);
+    {
+      using db = new DatabaseSync(join(small.dataDir, 'mailstead.db'));
+      const add = db.prepare(
+        `INSERT INTO tls_result (day, domain, policy_type, policy, result, mx, ip, own_ip, sessions)
+         VALUES (1, 'a.test', 'sts', ?, 'success', '', '', '', 1)`,
+      );
+      for (const octets of [10, 2_000]) add.run(randomBytes(octets).toString('hex'));
+    }
+    await moveToPostgres({ ...options(), dataDir: small.dataDir, url: target.url });
+    const sql = connectPostgres(target);
+    expect(await sql.unsafe('SELECT length(policy) AS characters FROM tls_result')).toEqual([{ characters: 20 }]);
+    await sql.end();
+  });
+
+  test('says why PostgreSQL refuses a row, also the last one of a table', async () => {
+    using target = startPostgres();
+    await using small = await BackupWorld.create(1);
+    {
+      using db = new DatabaseSync(join(small.dataDir, 'mailstead.db'));
+      db.prepare('UPDATE entry SET kw = ?').run(randomBytes(2_000).toString('hex'));
+    }
+    const place = { ...options(), dataDir: small.dataDir, url: target.url };
+    await expect(moveToPostgres(place)).rejects.toThrow(/index row/);
+    expect(existsSync(join(small.dataDir, 'mailstead.db'))).toBe(true);
   });
 });

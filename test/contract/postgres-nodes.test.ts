@@ -15,7 +15,7 @@ import { connectPostgres, isPostgresInstalled, startPostgres } from '../support/
 import { testAccount } from '../support/store.ts';
 
 const NODES = ['a', 'b', 'c'];
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const fails = command('fails', async (tx) => {
   await tx.run(`INSERT INTO setting (name, value) VALUES ('half', 'no')`);
   throw new Error('no');

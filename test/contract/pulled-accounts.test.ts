@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { copyEntries } from '../../mail/store/mailbox/entry-commands.ts';
 import { FLAGGED, SEEN } from '../../mail/store/mailbox/flags.ts';
 import { listMailboxes } from '../../mail/store/mailbox/mailbox.ts';
 import { listDeletedMessages } from '../../mail/store/retention/deleted-mail.ts';
@@ -129,6 +130,11 @@ async function contentOf(): Promise<Record<string, [string, number, string[]][]>
   return found;
 }
 
+async function mailboxNamed(name: string): Promise<number> {
+  const all = await box.store.read(listMailboxes, { account });
+  return all.find((one) => one.name === name)?.id ?? 0;
+}
+
 const NUMBERS = Array.from({ length: 40 }, (_, n) => n + 1);
 const numbered = (firstUid: number): Map<number, RemoteMail> =>
   new Map(NUMBERS.map((n) => [firstUid + n, { subject: `message ${n}` }]));
@@ -210,6 +216,61 @@ test('what is deleted there is deleted here only on request, and can be restored
   expect(left).toEqual(NUMBERS.filter((n) => n !== 7).map((n) => `message ${n}`));
   const wanted = { account, since: 1, drafts: true, before: null, limit: 9 };
   expect(await box.store.read(listDeletedMessages, wanted)).toMatchObject([{ subject: 'message 7' }]);
+});
+
+/** Runs `before` once, when the store is about to run this command. */
+function beforeCommand(name: string, before: () => Promise<unknown>): void {
+  const { store } = box;
+  const write = store.writeSlice.bind(store);
+  const spy = vi.spyOn(store, 'writeSlice').mockImplementation(async (what, input) => {
+    if (what.name !== name) return write(what, input);
+    spy.mockRestore();
+    await before();
+    return write(what, input);
+  });
+}
+
+test('a message that is moved here while it is deleted is deleted by the next pull', async () => {
+  const inbox = mailbox({ 1: { subject: 'stays' }, 2: { subject: 'moves' }, 3: { subject: 'goes' } });
+  await using server = await serve({ INBOX: inbox });
+  await pull(server.port);
+  const [from, to] = await Promise.all([mailboxNamed('INBOX'), mailboxNamed('Archive')]);
+  const move = { account, mailbox: from, uids: [2], to, move: true };
+  beforeCommand('store-flags', () => box.store.write(copyEntries, move));
+  inbox.mail.delete(2);
+  inbox.mail.delete(3);
+  const { log } = await pull(server.port, { deletions: true });
+  expect(log.report.problems).toEqual([
+    { place: 'INBOX, UID 2', problem: expect.stringContaining('deleted there and stays here: it was moved') },
+  ]);
+  expect(await contentOf()).toEqual({ INBOX: [['stays', 0, []]], Archive: [['moves', 0, []]] });
+  await pull(server.port, { deletions: true });
+  expect(await contentOf()).toEqual({ INBOX: [['stays', 0, []]] });
+});
+
+test('messages that may not be deleted here stay without \\Deleted, and a later pull deletes them', async () => {
+  const inbox = mailbox({ 1: { subject: 'one' }, 2: { subject: 'two' } });
+  await using server = await serve({ INBOX: inbox });
+  await pull(server.port);
+  inbox.mail.clear();
+  const { store } = box;
+  const write = store.writeSlice.bind(store);
+  const refusal = { uids: [], modseq: null, kept: 'A person decides' } as never;
+  const spy = vi
+    .spyOn(store, 'writeSlice')
+    .mockImplementation((what, input) => (what.name === 'expunge' ? Promise.resolve(refusal) : write(what, input)));
+  const { log } = await pull(server.port, { deletions: true });
+  spy.mockRestore();
+  expect(log.report.problems.map(({ problem }) => problem)).toEqual(
+    Array.from({ length: 2 }, () => 'It was deleted there and stays here: A person decides. Import again'),
+  );
+  const kept = [
+    ['one', 0, []],
+    ['two', 0, []],
+  ];
+  expect(await contentOf()).toEqual({ INBOX: kept });
+  await pull(server.port, { deletions: true });
+  expect(await contentOf()).toEqual({});
 });
 
 const ACCESS = { accessToken: 'token-of-me' };
@@ -304,4 +365,41 @@ test.each([
   expect(proof).toMatchObject({ equal: true, differences: [] });
   expect((await pull(server.port, { labels })).log.progress).toMatchObject({ imported: 0 });
   expect(await contentOf()).toEqual(expected);
+});
+
+test('a message with more labels than are kept is imported, and the report says so', async () => {
+  const labels = (count: number): string => Array.from({ length: count }, (_, n) => `label-${n}`).join(' ');
+  const all = mailbox(
+    { 1: { subject: 'sixty', labels: labels(60) }, 2: { subject: 'more', labels: labels(70) } },
+    '\\All',
+  );
+  const folders = { ...gmail(), '[Gmail]/All Mail': all };
+  await using server = await serve(folders, 'IMAP4rev1 X-GM-EXT-1 SPECIAL-USE');
+  const { log, proof } = await pull(server.port, { labels: 'keywords' });
+  const [sixty, more] = (await contentOf())['Archive'] ?? [];
+  expect(more?.[2]).toEqual(sixty?.[2]);
+  expect(log.report.problems).toEqual([
+    { place: '[Gmail]/All Mail, UID 2', problem: expect.stringContaining('first 60 of its labels') },
+  ]);
+  expect(log.progress.skipped).toBe(0);
+  expect(proof.equal).toBe(true);
+  expect((await pull(server.port, { labels: 'keywords' })).log.report.problems).toEqual([]);
+});
+
+test('a message of All Mail that got the label of a pulled folder since is not deleted in the archive', async () => {
+  const folders = gmail();
+  const archived = folders['[Gmail]/All Mail']?.mail.get(5);
+  await using server = await serve(folders, 'IMAP4rev1 X-GM-EXT-1 SPECIAL-USE');
+  const options = { labels: 'folders' as const, deletions: true };
+  await pull(server.port, options);
+  if (archived !== undefined) {
+    archived.labels = '"Work, old"';
+    folders['Work, old']?.mail.set(2, archived);
+  }
+  folders['[Gmail]/All Mail']?.mail.delete(3);
+  await pull(server.port, options);
+  const { Archive: archive, Trash: trash } = await contentOf();
+  // 'starred' was deleted there: deletions are looked for in the folder.
+  expect(archive).toEqual([['archived', SEEN, []]]);
+  expect(trash).toEqual(OTHERS.Trash);
 });

@@ -15,6 +15,7 @@ import { findSnapshot, restoreSnapshot } from '../../mail/backup/restore-snapsho
 import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-backup.ts';
 import { openKeyFile } from '../../mail/store/blob/key-file.ts';
 import { BackupWorld, contentOf, MemoryTarget } from '../support/backup-world.ts';
+import { flipped } from '../support/flipped.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
@@ -308,12 +309,6 @@ describe('what a storage changes is found', () => {
     await expect(repository.get(name)).rejects.toThrow(/is damaged/);
   });
 });
-
-function flipped(octets: Buffer, bit: number): Buffer {
-  const copy = Buffer.from(octets);
-  copy[bit >> 3]! ^= 1 << (bit & 7);
-  return copy;
-}
 
 describe('backups of older versions', () => {
   test('made with a passphrase are restored, message by message', async () => {

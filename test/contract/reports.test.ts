@@ -389,7 +389,7 @@ describe('a flood', () => {
     expect(await box.store.read(counts, undefined)).toMatchObject({ queue: 0, told: 0 });
     box.clock.now += 3_600_000;
     expect(await arrive({ to: 'me@box.test', body: dsn('failed', '5.1.1', 'later') })).toEqual({ kind: 'accepted' });
-  }, 120_000);
+  }, 240_000);
 });
 
 describe('NOTIFY for recipients here', () => {

@@ -43,13 +43,14 @@ const stop = command('test-stop', (tx) => tx.run('UPDATE forwarder SET stopped =
 const go = command('test-go', (tx) => tx.run('UPDATE forwarder SET stopped = 0'));
 
 let box: TestStore;
+let account: number;
 let scheduler: ScheduledMail;
 let woken: number;
 
 beforeEach(async () => {
   const parts = mailParts();
   box = await testStore({ ...parts, commands: [...parts.commands, keep, forward, giveAway, stop, go] });
-  await testAccount(box.store);
+  ({ account } = await testAccount(box.store));
   woken = 0;
   scheduler = new ScheduledMail({
     store: box.store,
@@ -127,6 +128,15 @@ test('where recipients lead is decided when it goes: forwards of now, who is gon
   expect(await box.store.read(delivered, undefined)).toBe(0);
 });
 
+test('a message that names a recipient twice, in other letters, goes when it is due', async () => {
+  const to = ['you@x.example', 'You@x.example', 'you@x.example'];
+  const mail = outgoing('From: me@box.test\r\n\r\nx', to, { trace: 'twice', account });
+  await box.store.write(keep, { mail, until: box.clock.now + MINUTE });
+  box.clock.now += MINUTE;
+  await scheduler.run();
+  expect((await story('twice')).map(([event]) => event)).toEqual(['scheduled', 'submitted']);
+});
+
 test('a message whose domain went to somebody else while it waited is held, and signed by nobody', async () => {
   await later('mine', ['you@x.example']);
   await box.store.write(giveAway, { name: 'box.test', to: 2 });
@@ -153,8 +163,8 @@ test('a forward that passes nothing on for now keeps the message waiting', async
 });
 
 test('an alias takes its last message of several that are due at once; the others say that it has ended', async () => {
-  const { account } = await testAccount(box.store, 'anna');
-  const id = await testAlias(box, 'once', { accounts: [account], most: 1 });
+  const { account: anna } = await testAccount(box.store, 'anna');
+  const id = await testAlias(box, 'once', { accounts: [anna], most: 1 });
   for (const trace of ['first', 'second']) await later(trace, ['once@box.test', 'you@remote.example']);
   box.clock.now += MINUTE;
   await scheduler.run();

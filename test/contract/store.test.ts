@@ -38,6 +38,11 @@ function accepted(account: number, n: number): AcceptedMessage {
   };
 }
 
+function toAll(accounts: readonly { account: number }[], n: number): AcceptedMessage {
+  const one = accepted(0, n);
+  return { ...one, deliveries: accounts.flatMap(({ account }) => accepted(account, n).deliveries) };
+}
+
 async function wholeMessage(store: MailStore, account: number, mailbox: number, uid: number): Promise<string> {
   const [row] = await store.read(messageRows, { account, mailbox, uids: [uid], structure: true });
   if (row === undefined) throw new Error('no such message');
@@ -110,6 +115,48 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
     const info = await box.store.read(findMailbox, { account, name: 'INBOX' });
     expect(info?.total).toBe(2);
     expect(info?.id).toBe(inbox);
+  });
+
+  test('deliveries of one commit keep their order in each mailbox, whatever else is in it', async () => {
+    await using box = await testStore(engine);
+    const accounts = [
+      await testAccount(box.store),
+      await testAccount(box.store, 'b'),
+      await testAccount(box.store, 'c'),
+    ];
+    const written: Promise<unknown>[] = [];
+    for (let n = 0; n < 60; n++) {
+      const { account } = accounts[n % 3] as (typeof accounts)[number];
+      written.push(box.store.write(deliver, accepted(account, n)));
+      // One keeps to three accounts, one to none.
+      if (n % 20 === 7) written.push(box.store.write(deliver, toAll(accounts, 1000 + n)));
+      if (n % 20 === 13) written.push(box.store.write(createMailbox, { account, name: `folder ${n}`, role: null }));
+    }
+    await Promise.all(written);
+    for (const [i, { account, inbox }] of accounts.entries()) {
+      const own = Array.from({ length: 20 }, (_, n) => n * 3 + i);
+      const sent = [...own, 1007, 1027, 1047].sort((a, b) => (a % 1000) - (b % 1000) || a - b);
+      const found = await Promise.all(sent.map((_, at) => wholeMessage(box.store, account, inbox, at + 1)));
+      expect(found.map((whole) => Number(/number (\d+)/.exec(whole)?.[1]))).toEqual(sent);
+      const info = await box.store.read(findMailbox, { account, name: 'INBOX' });
+      expect(info).toMatchObject({ total: 23, unseen: 23, uidNext: 24 });
+    }
+  });
+
+  test('a command that the store does not know fails alone', async () => {
+    await using box = await testStore(engine);
+    const { account, inbox } = await testAccount(box.store);
+    const unknown = command('test-unknown', (tx) => tx.run('SELECT 1'));
+    const [known, refused] = await Promise.allSettled([
+      box.store.write(deliver, accepted(account, 1)),
+      box.store.write(unknown, undefined),
+    ]);
+    expect(known.status).toBe('fulfilled');
+    expect(refused).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringContaining('test-unknown') as string },
+    });
+    expect(await wholeMessage(box.store, account, inbox, 1)).toContain('body 1');
   });
 
   test('counters, quota and copies agree with the rows', async () => {

@@ -137,6 +137,10 @@ export const settleCanary = command(
   },
 );
 
+/** A credential has one row for a canary, that of its last trip. */
+const TRIPPED_AGAIN = `ON CONFLICT (canary_id, credential) DO UPDATE SET at = excluded.at, protocol = excluded.protocol,
+  action = excluded.action, detail = excluded.detail, notified_at = NULL, reviewed_at = NULL`;
+
 /** Records a trip in place of earlier ones of the same credential. It is reported to the owners and awaits review. */
 export async function recordTrip(
   tx: Write,
@@ -144,9 +148,8 @@ export async function recordTrip(
   { now }: Stamp,
 ): Promise<void> {
   await tx.run(
-    `INSERT INTO canary_trip (canary_id, credential, at, protocol, action, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-     ON CONFLICT (canary_id, credential) DO UPDATE SET at = ?3, protocol = ?4, action = ?5, detail = ?6, notified_at = NULL,
-       reviewed_at = NULL`,
+    `INSERT INTO canary_trip (canary_id, credential, at, protocol, action, detail) VALUES (?, ?, ?, ?, ?, ?)
+     ${TRIPPED_AGAIN}`,
     canary,
     credential,
     now,
@@ -162,22 +165,18 @@ export async function recordTrip(
  */
 export async function recordCanaryMail(
   tx: Write,
-  { account, keys, sender }: { account: number; keys: () => readonly string[]; sender: string },
-  stamp: Stamp,
+  { account, keys, sender }: { account: number; keys: readonly string[]; sender: string },
+  { now }: Stamp,
 ): Promise<void> {
-  const any = await tx.get(
-    'SELECT 1 AS there FROM canary WHERE account_id = ? AND address_key IS NOT NULL LIMIT 1',
+  await tx.send(
+    `INSERT INTO canary_trip (canary_id, credential, at, protocol, action, detail)
+     SELECT c.id, '', ?3, 'smtp', 'written-to', ?4 FROM canary c INDEXED BY canary_account
+     WHERE c.account_id = ?1 AND c.address_key IN (SELECT value FROM json_each(?2, '$'))
+       AND NOT EXISTS (SELECT 1 FROM canary_trip t WHERE t.canary_id = c.id AND t.credential = '' AND t.reviewed_at IS NULL)
+     ${TRIPPED_AGAIN}`,
     account,
+    JSON.stringify(keys),
+    now,
+    JSON.stringify(sender === '' ? [] : [sender]),
   );
-  if (any === undefined) return;
-  const found = await tx.all<{ id: number }>(
-    `SELECT id FROM canary c WHERE account_id = ? AND address_key IN (SELECT value FROM json_each(?, '$'))
-       AND NOT EXISTS (SELECT 1 FROM canary_trip t WHERE t.canary_id = c.id AND t.credential = '' AND t.reviewed_at IS NULL)`,
-    account,
-    JSON.stringify(keys()),
-  );
-  const about = sender === '' ? [] : [sender];
-  for (const { id } of found) {
-    await recordTrip(tx, { canary: id, credential: '', protocol: 'smtp', what: 'written-to', about }, stamp);
-  }
 }

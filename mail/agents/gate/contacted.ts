@@ -2,14 +2,15 @@ import type { Read, Write } from '../../store/engine/types.ts';
 
 /**
  * Records that mail to these addresses left: forged mail cannot make them known. `owner`: an account, or minus the tenant
- * for its programs.
+ * for its programs. A key may be there twice, as a message may name a recipient twice: PostgreSQL refuses a statement that
+ * changes a row twice.
  */
 export async function recordContacted(tx: Write, owner: number, keys: readonly string[], now: number): Promise<void> {
   await tx.run(
     `INSERT INTO correspondent (account_id, key, since, contacted_at) SELECT ?1, value, ?3, ?3 FROM json_each(?2, '$') WHERE true
      ON CONFLICT (account_id, key) DO UPDATE SET contacted_at = ?3 WHERE correspondent.contacted_at IS NULL`,
     owner,
-    JSON.stringify(keys),
+    JSON.stringify([...new Set(keys)]),
     now,
   );
 }

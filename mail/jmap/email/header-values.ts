@@ -24,9 +24,8 @@ export class ReadBudget {
 
   /** Throws `requestTooLarge`, or `serverUnavailable` if the memory for answers is used up. */
   take(octets: number): void {
-    this.#left -= octets + COST_PER_READ;
-    if (this.#left < 0) throw readTooLarge();
-    if (this.#memory?.tryGrow(octets) === false) throw memoryUsedUp();
+    this.#left -= COST_PER_READ;
+    this.takeObjects(octets);
   }
 
   /** Charges objects that are made of what was read. Throws as {@link take} does. */

@@ -88,7 +88,12 @@ export function readPatch(
   patch: Record<string, unknown>,
 ): { tokens: string[]; value: unknown; path: string }[] | { why: string } {
   const paths = new Set(Object.keys(patch));
-  const changes = [...paths].map((path) => ({ tokens: path.split('/'), value: patch[path], path }));
+  // No path is split beyond the levels that are permitted: one of a million levels would be a list of as many texts.
+  const changes = [...paths].map((path) => ({
+    tokens: path.split('/', MAX_PATH_DEPTH + 1),
+    value: patch[path],
+    path,
+  }));
   for (const { tokens, path } of changes) {
     if (tokens.length > MAX_PATH_DEPTH) return { why: `"${path.slice(0, 100)}..." has too many levels` };
     for (let depth = 1; depth < tokens.length; depth++) {

@@ -23,13 +23,16 @@ export const UNREADABLE_TEXT =
 
 const FILE_ERRORS = new Set(['ENOENT', 'EIO', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'EUCLEAN', 'EBADMSG', 'ESTALE']);
 
+/** Damaged pages and failed reads of PostgreSQL: data_corrupted, io_error. */
+const POSTGRES_ERRORS = new Set(['XX001', '58030']);
+
 /** True for an error that reading one message meets and others do not. */
 export function isUnreadable(error: unknown): boolean {
   if (error instanceof BlobUnreadable) return true;
-  const code = sqliteCode(error);
-  return (
-    code === SQLITE.CORRUPT || code === SQLITE.IOERR || FILE_ERRORS.has((error as NodeJS.ErrnoException)?.code ?? '')
-  );
+  const result = sqliteCode(error);
+  if (result === SQLITE.CORRUPT || result === SQLITE.IOERR) return true;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? '';
+  return FILE_ERRORS.has(code) || POSTGRES_ERRORS.has(code);
 }
 
 /** Returns what is left of a damaged message, so that it does not fail the others of a call. Rethrows other errors. */

@@ -29,10 +29,13 @@ export class StoreTransaction implements Write {
   /** The first statement error outside of `attempt`: a body that swallows it must not be committed partially. */
   uncaught: Error | undefined;
   readonly hooks: WriteHooks;
+  readonly #beside: boolean;
 
-  constructor(connection: StatementRunner, hooks: WriteHooks) {
+  /** `beside`: other commands run statements in the same transaction meanwhile. */
+  constructor(connection: StatementRunner, hooks: WriteHooks, { beside = false } = {}) {
     this.#connection = connection;
     this.hooks = hooks;
+    this.#beside = beside;
   }
 
   get<T extends Row>(sql: string, ...params: Value[]): Promise<T | undefined> {
@@ -96,6 +99,8 @@ export class StoreTransaction implements Write {
   }
 
   async attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }> {
+    // A rollback would undo their work as well.
+    if (this.#beside) throw new Error('a command that runs beside others has no savepoints');
     const savepoint = `attempt_${this.#depth++}`;
     await this.run(`SAVEPOINT ${savepoint}`);
     const before = this.uncaught;

@@ -124,6 +124,11 @@ export interface Command<I, O> {
   readonly kind: 'command';
   readonly name: string;
   run(tx: Write, input: I, stamp: Stamp): Promise<O>;
+  /**
+   * Accounts that it keeps to with this input: it reads nothing that another command writes which keeps to other ones,
+   * and has no savepoint. PostgreSQL runs such commands of a batch beside each other. Undefined: it keeps to none.
+   */
+  keepsTo?(input: I): readonly number[] | undefined;
   /** Finishes what this command leaves for later: it runs before the next command of any other kind. */
   readonly leaves?: Command<Record<string, never>, { more: boolean }>;
 }

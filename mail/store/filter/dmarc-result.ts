@@ -35,6 +35,8 @@ const MAX_DETAILED = 500;
 /** Distinct results of one domain and day, and of all domains; further ones are not counted. */
 const MAX_RESULTS = 4000;
 const MAX_DAY_RESULTS = 100_000;
+/** Octets of the SPF and DKIM results, which are in the key of their row: a key of PostgreSQL has 2,700 at most. */
+const MAX_AUTH_OCTETS = 1500;
 /** Retention: reports are sent the next day, or later after a downtime. */
 const KEEP_DAYS = 14;
 const SLICE = 200;
@@ -74,8 +76,16 @@ const INSERT = `INSERT INTO dmarc_result (day, domain, source, header_from, enve
 function rowOf(day: number, one: DmarcResult, many: boolean): (string | number)[] {
   const { domain, source, headerFrom, envelopeFrom, spf, dkim, disposition, reason, auth } = one;
   const from = many ? '' : envelopeFrom;
-  const details = many ? '' : JSON.stringify(auth);
+  const details = many ? '' : authText(auth);
   return [day, domain, source, headerFrom, from, Number(spf), Number(dkim), disposition, reason, details];
+}
+
+/** JSON of results; without the last signatures if they are too long, whose names a stranger chooses. */
+function authText(auth: AuthResults): string {
+  let text = JSON.stringify(auth);
+  for (let left = auth.dkim.length - 1; Buffer.byteLength(text) > MAX_AUTH_OCTETS && left >= 0; left--)
+    text = JSON.stringify({ ...auth, dkim: auth.dkim.slice(0, left) });
+  return text;
 }
 
 interface ResultRow extends Record<string, string | number> {

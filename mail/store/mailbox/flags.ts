@@ -10,6 +10,8 @@ export const DELETED = 16;
 export const FIRST_SLOT = 5;
 const LAST_SLOT = 30;
 const MAX_KEYWORDS_BEYOND_SLOTS = 100;
+/** Octets of their names, which are in a key: one of PostgreSQL has 2,700 at most. */
+const MAX_KEYWORD_OCTETS = 2_000;
 
 /** System flags as bits 0 to 4, and keywords by name. */
 export interface NamedFlags {
@@ -71,7 +73,7 @@ export function hasKeywords({ bits, kw }: StoredFlags): boolean {
 
 /** Reports whether a message has too many keywords without a slot. */
 export function hasTooManyKeywords(kw: readonly string[]): boolean {
-  return kw.length > MAX_KEYWORDS_BEYOND_SLOTS;
+  return kw.length > MAX_KEYWORDS_BEYOND_SLOTS || kw.join(' ').length > MAX_KEYWORD_OCTETS;
 }
 
 /** The bit of a keyword in an account; undefined: no slot. */

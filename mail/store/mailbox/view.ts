@@ -56,6 +56,8 @@ export class SharedView implements MailboxView {
   /** By UID: keywords of the messages that have more than the account has bits for. */
   readonly #overflowKeywords = new Map<number, readonly string[]>();
   readonly #names = new Map<number, readonly string[]>();
+  /** Index that was found last: mostly the same message is asked for again, or the next one. */
+  #lastIndex = 0;
   #changes: ViewChange[] = [];
   #changesFrom = 0;
   readonly #listeners = new Set<() => void>();
@@ -161,8 +163,20 @@ export class SharedView implements MailboxView {
   }
 
   indexOf(uid: number): number {
+    if (this.#isAt(this.#lastIndex, uid)) return this.#lastIndex;
+    if (this.#isAt(this.#lastIndex + 1, uid)) return ++this.#lastIndex;
+    return this.#search(uid);
+  }
+
+  #isAt(at: number, uid: number): boolean {
+    return at < this.length && this.uids[at] === uid;
+  }
+
+  #search(uid: number): number {
     const at = this.#firstFrom(uid);
-    return at < this.length && this.uids[at] === uid ? at : -1;
+    if (!this.#isAt(at, uid)) return -1;
+    this.#lastIndex = at;
+    return at;
   }
 
   /** Index of the first UID that is not below. */

@@ -39,10 +39,14 @@ export async function addEmail(
 ): Promise<Email> {
   const { account, blob, index, trace, receivedAt, by = null, namedBy = null } = what;
   const size = Buffer.byteLength(trace, 'latin1') + index.size;
-  const { modseq, email, thread } = await tx.nextEmail(account, size);
+  // Sent together, where a reply takes a round trip.
+  const [{ modseq, email, thread }, related] = await Promise.all([
+    tx.nextEmail(account, size),
+    relatedHashes(tx, account, index),
+  ]);
   const id = account * ACCOUNT_SPAN + email;
   const fresh = account * ACCOUNT_SPAN + thread;
-  const threadId = await threadOf(tx, account, index, fresh);
+  const threadId = await threadOf(tx, account, related, fresh);
   await tx.send(
     `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
        from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, created_by, redacted_from)
@@ -91,15 +95,25 @@ function insertIndex(tx: Write, blob: number, index: MessageIndex): Promise<void
   );
 }
 
+/** Hashes of a message's id and of those that it references, with what the account knows of them. */
+interface RelatedHashes {
+  subject: number;
+  hashes: readonly bigint[];
+  known: readonly KnownHash[];
+}
+
+async function relatedHashes(tx: Write, account: number, { refs, baseSubject }: MessageIndex): Promise<RelatedHashes> {
+  const hashes = [...new Set(refs)].filter((hash) => hash !== 0n);
+  const subject = subjectHash(baseSubject);
+  return { subject, hashes, known: await knownHashes(tx, account, hashes, subject) };
+}
+
 /**
  * The thread of a message: that of the nearest message that it references or that references it, with the same base
  * subject; else `fresh`. Threads are never merged, so thread ids never change.
  */
-async function threadOf(tx: Write, account: number, index: MessageIndex, fresh: number): Promise<number> {
-  const hashes = [...new Set(index.refs)].filter((hash) => hash !== 0n);
-  if (hashes.length === 0) return fresh;
-  const subject = subjectHash(index.baseSubject);
-  const known = await knownHashes(tx, account, hashes, subject);
+async function threadOf(tx: Write, account: number, related: RelatedHashes, fresh: number): Promise<number> {
+  const { subject, hashes, known } = related;
   let thread = known.at(-1)?.thread_id ?? fresh;
   const positions = new Set(known.map((row) => row.at));
   const unknown = hashes.filter((_, at) => !positions.has(at));

@@ -8,11 +8,15 @@ import { lockDataDir } from '../engine/lock.ts';
 import { type AppliedRow, migrate, type Migration, planMigrations } from '../engine/migrate.ts';
 import { checkDatabase, migratePostgres } from '../engine/postgres/migrate.ts';
 import { connectNode } from '../engine/postgres/node-lock.ts';
+import { storedText } from '../engine/stored-text.ts';
 import { DATABASE_NAME_SETTING } from '../account/restored-database.ts';
 import { PostgresTables } from './postgres-tables.ts';
-import { RowDigest } from './row-digest.ts';
+import { RowDigest, type StoredValue } from './row-digest.ts';
 import { SqliteTables } from './sqlite-tables.ts';
 import { MoveProblem, type StoredRow, type StoredTable, type TableStore } from './table-store.ts';
+
+/** Half a second apart: PostgreSQL notices a moment later that a server has just ended. */
+const LOCK_ATTEMPTS = 6;
 
 export interface MoveOptions {
   dataDir: string;
@@ -38,7 +42,7 @@ export async function moveToPostgres({ dataDir, url, migrations }: MoveOptions):
   const path = join(dataDir, 'mailstead.db');
   if (!existsSync(path)) throw new MoveProblem(`There is no embedded database in ${dataDir}`);
   using _lock = lockDataDir(dataDir);
-  const node = await connectNode(url, 1);
+  const node = await connectNode(url, LOCK_ATTEMPTS);
   try {
     await checkDatabase(node.sql);
     await migratePostgres(node.sql, migrations);
@@ -48,7 +52,7 @@ export async function moveToPostgres({ dataDir, url, migrations }: MoveOptions):
     {
       using source = new SqliteTables(path);
       requireCurrent(source.applied, migrations);
-      await target.filled(await source.numbers(), () => copyTables(source, target, source.tables, copied));
+      await target.filled(await source.numbers(), () => copyTables(source, target, source.tables, copied, storedValue));
     }
     const left = `${path}.moved`;
     await rename(path, left);
@@ -65,7 +69,7 @@ export async function moveToSqlite({ dataDir, url, migrations }: MoveOptions): P
   const path = join(dataDir, 'mailstead.db');
   if (existsSync(path)) throw new MoveProblem(`${dataDir} has an embedded database`);
   using _lock = lockDataDir(dataDir);
-  const node = await connectNode(url, 1);
+  const node = await connectNode(url, LOCK_ATTEMPTS);
   const draft = `${path}.draft`;
   try {
     const source = new PostgresTables(node);
@@ -100,16 +104,17 @@ function requireCurrent(applied: readonly AppliedRow[], migrations: readonly Mig
   throw new MoveProblem('The database is of another version. Start this version of Mailstead on it once, and stop it');
 }
 
-/** Copies tables one after the other, and reads each again. Throws if a row differs. */
+/** Copies tables one after the other, and reads each again. Throws if a row differs. `valueOf`: a value as the target stores it. */
 async function copyTables(
   source: TableStore,
   target: TableStore,
   tables: readonly StoredTable[],
   copied: Map<string, RowDigest>,
+  valueOf: (value: StoredValue) => StoredValue = (value) => value,
 ): Promise<void> {
   for (const table of tables) {
     const sent = new RowDigest();
-    await target.replace(table, counted(movable(table, source.rows(table)), sent));
+    await target.replace(table, counted(movable(table, source.rows(table)), sent, valueOf));
     const stored = new RowDigest();
     for await (const row of target.rows(table)) stored.add(row);
     if (!stored.equals(sent)) throw new MoveProblem(`Rows of the table ${table.name} changed on the way`);
@@ -117,17 +122,41 @@ async function copyTables(
   }
 }
 
-/** All rows but the name of the database: the one that they move to is not a restored one. */
+/**
+ * Tables whose keys have texts that strangers choose, which earlier versions stored at any length: results that are counted
+ * for reports, and folders of other servers, which are not pulled any more.
+ */
+const KEYS_OF_STRANGERS = new Set(['tls_result', 'dmarc_result', 'import_folder']);
+/** Octets of the texts of such a row: a key of PostgreSQL has 2,700 at most. */
+const MAX_KEY_OCTETS = 2_600;
+
+/** All rows but the name of the database, as the one that they move to is not a restored one, and those that have no place there. */
 async function* movable({ name, columns }: StoredTable, rows: AsyncIterable<StoredRow>): AsyncGenerator<StoredRow> {
   const at = name === 'setting' ? columns.findIndex((column) => column.name === 'name') : -1;
-  for await (const row of rows) if (row[at] !== DATABASE_NAME_SETTING) yield row;
+  const isBounded = KEYS_OF_STRANGERS.has(name);
+  for await (const row of rows) {
+    if (row[at] !== DATABASE_NAME_SETTING && !(isBounded && textOctets(row) > MAX_KEY_OCTETS)) yield row;
+  }
 }
 
-async function* counted(rows: AsyncIterable<StoredRow>, digest: RowDigest): AsyncGenerator<StoredRow> {
+function textOctets(row: StoredRow): number {
+  return row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0), 0);
+}
+
+async function* counted(
+  rows: AsyncIterable<StoredRow>,
+  digest: RowDigest,
+  valueOf: (value: StoredValue) => StoredValue,
+): AsyncGenerator<StoredRow> {
   for await (const row of rows) {
-    digest.add(row);
-    yield row;
+    const stored = row.map(valueOf);
+    digest.add(stored);
+    yield stored;
   }
+}
+
+function storedValue(value: StoredValue): StoredValue {
+  return typeof value === 'string' ? storedText(value) : value;
 }
 
 function resultOf(copied: ReadonlyMap<string, RowDigest>, left: string | null): MoveResult {

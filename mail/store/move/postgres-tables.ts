@@ -38,7 +38,8 @@ export class PostgresTables implements TableStore {
   async replace({ name, columns }: StoredTable, rows: AsyncIterable<StoredRow>): Promise<void> {
     await this.#sql.unsafe(['DELETE', 'FROM', `"${name}"`].join(' '));
     const copy = this.#connection.streams.unsafe(`COPY "${name}" (${namesOf(columns)}) FROM STDIN`);
-    await pipeline(Readable.from(linesOf(rows)), await copy.writable());
+    const target = await copy.writable();
+    await Promise.race([pipeline(Readable.from(linesOf(rows)), target), refusalOf(copy)]);
   }
 
   async numbers(): Promise<Map<string, bigint>> {
@@ -95,6 +96,14 @@ function textOf(name: string): string {
 
 function valueOf(type: string, value: unknown): StoredValue {
   return type === 'INTEGER' && value !== null ? BigInt(value as string) : (value as StoredValue);
+}
+
+/**
+ * Rejects when a COPY is refused. PostgreSQL may say so behind the last row: the library then rejects its query alone, which it
+ * has resolved with the stream before, and the stream never ends (postgres 3.4.9).
+ */
+function refusalOf(copy: object): Promise<never> {
+  return new Promise((_resolve, reject) => Object.assign(copy, { reject }));
 }
 
 /** Lines of COPY, many in a chunk. */

@@ -36,8 +36,8 @@ export interface TlsResult extends ReportedPolicy {
 const DAY_MS = 24 * 3600_000;
 /** Maximum distinct results of one domain and day; above it servers are combined. */
 const MOST_KINDS = 200;
-/** Maximum stored characters of a policy. */
-const MOST_POLICY = 4000;
+/** Octets of a stored policy, which is in the key of its rows: a key of PostgreSQL has 2,700 at most. */
+const MOST_POLICY = 1500;
 /** Retention: reports are sent the next day, or later after a downtime. */
 const KEEP_DAYS = 14;
 const SLICE = 200;
@@ -70,7 +70,7 @@ export async function noteTlsResults(tx: Write, results: readonly TlsResult[], s
 
 function bounded(strings: readonly string[]): string[] {
   let left = MOST_POLICY;
-  return strings.filter((one) => (left -= one.length) >= 0);
+  return strings.filter((one) => (left -= Buffer.byteLength(JSON.stringify(one)) + 1) >= 0);
 }
 
 /** Day number of a time (ms UTC). */

@@ -2,16 +2,12 @@ import type { ImapFlow } from 'imapflow';
 import { uidSet } from '../../imap/wire/encoder.ts';
 import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import type { MailStore } from '../../store/store.ts';
-import { expunge, MAX_ENTRIES, storeFlags } from '../../store/mailbox/entry-commands.ts';
-import { DELETED, type NamedFlags } from '../../store/mailbox/flags.ts';
-import {
-  dropRemoteMessages,
-  type PulledMessage,
-  pulledMessages,
-  recordRemoteFlags,
-} from '../../store/transfer/remote-folder.ts';
+import { MAX_ENTRIES, storeFlags } from '../../store/mailbox/entry-commands.ts';
+import type { NamedFlags } from '../../store/mailbox/flags.ts';
+import { type PulledMessage, pulledMessages, recordRemoteFlags } from '../../store/transfer/remote-folder.ts';
 import { placeLabels } from '../gmail-labels.ts';
 import type { ImportOutcome, Importer } from '../importer.ts';
+import { removeDeleted } from './pull-deletions.ts';
 import type { PullOptions } from './pull-types.ts';
 import { flagText } from './remote-flags.ts';
 import type { RemoteFolder } from './remote-folders.ts';
@@ -36,6 +32,8 @@ export interface FolderPull {
   mailboxFor(facts: RemoteFacts): Promise<{ id: number; name: string } | undefined>;
   onOutcome: (folder: string, uid: number, outcome: ImportOutcome, size: number) => void;
   onProblem: (uid: number, problem: string) => void;
+  /** Called for a message that was imported without a part of it. */
+  onNote: (uid: number, note: string) => void;
   /** Called before a message is read, so that a lost connection names a suspect. */
   onFetch(left: ReadonlyMap<number, unknown>): void;
   /** Called for each page of facts that was read. */
@@ -143,7 +141,11 @@ async function pullGroup(pull: FolderPull, group: readonly RemoteFacts[]): Promi
     const flags = flagsFor(one, folder.isAllMail);
     const remote = { folder: row, uid, flags: flagText(flags) };
     const message = { mailbox: target.id, flags, receivedAt: one.receivedAt, octets: once(source), remote };
-    await importer.add(message, (outcome, _hash, size) => pull.onOutcome(target.name, uid, outcome, size));
+    await importer.add(message, (outcome, _hash, size) => {
+      pull.onOutcome(target.name, uid, outcome, size);
+      const note = outcome.kind === 'imported' ? noteOf(one, folder.isAllMail) : undefined;
+      if (note !== undefined) pull.onNote(uid, note);
+    });
   }
   pull.onFetch(new Map());
 }
@@ -157,6 +159,10 @@ export function flagsFor({ flags, labels }: RemoteFacts, isAllMail: boolean): Na
   if (!isAllMail || labels === undefined) return flags;
   const { keywords } = placeLabels(labels).flags;
   return { bits: flags.bits, keywords: [...new Set([...flags.keywords, ...keywords])] };
+}
+
+function noteOf({ labels }: RemoteFacts, isAllMail: boolean): string | undefined {
+  return isAllMail && labels !== undefined ? placeLabels(labels).note : undefined;
 }
 
 /** Flags of a message that changed there since the last pass. */
@@ -207,32 +213,4 @@ async function applyFlags(store: MailStore, account: number, slice: readonly Fla
     unchangedSince: null,
   });
   return kind === 'done';
-}
-
-/** Expunges here what was deleted there: it can be restored as long as any deleted message. */
-async function removeDeleted(pull: FolderPull, there: UidList): Promise<void> {
-  const { store, account, row, stop } = pull;
-  for (let after = 0; ;) {
-    const pulled = await store.read(pulledMessages, { account, folder: row, after, limit: MAX_ENTRIES });
-    const last = pulled.at(-1);
-    if (last === undefined) return;
-    after = last.uid;
-    stop.throwIfAborted();
-    const gone = pulled.filter(({ uid }) => !there.has(uid));
-    if (gone.length > 0) await removeHere(pull, gone);
-  }
-}
-
-async function removeHere({ store, account, row }: FolderPull, gone: readonly PulledMessage[]): Promise<void> {
-  const here = Map.groupBy(
-    gone.flatMap((one) => one.here ?? []),
-    ({ mailbox }) => mailbox,
-  );
-  for (const [mailbox, entries] of here) {
-    const uids = entries.map(({ uid }) => uid);
-    const flags = { bits: DELETED, keywords: [] };
-    await store.writeSlice(storeFlags, { account, mailbox, uids, how: 'add', flags, unchangedSince: null });
-    await store.writeSlice(expunge, { account, mailbox, uids });
-  }
-  await store.writeSlice(dropRemoteMessages, { folder: row, uids: gone.map(({ uid }) => uid) });
 }

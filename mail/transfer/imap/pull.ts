@@ -184,6 +184,7 @@ class AccountPull {
         else this.#skip(folder, skipped, uid, importProblem(outcome));
       },
       onProblem: (uid, problem) => this.#skip(folder, skipped, uid, problem),
+      onNote: (uid, note) => this.#log.note(`${folder.path}, UID ${uid}`, note),
       onFetch: (left) => this.#steps.onFetch(left),
       onPage: () => this.#steps.onPage(),
       pace: () => this.#pace(),

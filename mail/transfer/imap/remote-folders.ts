@@ -36,6 +36,10 @@ const VIRTUAL = new Set(['\\flagged', '\\important']);
 
 /** Folders of one pull. */
 const MAX_FOLDERS = 10_000;
+/** Octets of a name there, by which it is found again: a key of PostgreSQL has 2,700 at most. */
+const MAX_PATH = 1_000;
+/** Characters of a name that is too long in the proof. */
+const MAX_SHOWN = 100;
 /** Names of omitted folders that a proof lists. */
 const MAX_NAMED = 100;
 
@@ -53,7 +57,8 @@ export function foldersToPull(
   const all = listed.filter(
     (one) => !one.flags.has('\\Noselect') && !one.flags.has('\\NonExistent') && !isVirtual(one),
   );
-  const wanted = isGmail && labels === 'keywords' ? all.filter((one) => Object.hasOwn(GMAIL, useOf(one))) : all;
+  const short = all.filter((one) => !hasLongName(one));
+  const wanted = isGmail && labels === 'keywords' ? short.filter((one) => Object.hasOwn(GMAIL, useOf(one))) : short;
   const chosen = wanted.slice(0, MAX_FOLDERS);
   const labelled = labels === 'folders' ? new Set(chosen.map(labelOf)) : NOWHERE;
   const taken = new Set<MailboxRole>();
@@ -85,6 +90,10 @@ export function foldersToPull(
         tooMany,
         `A pull takes at most ${MAX_FOLDERS.toLocaleString('en')} folders. Delete or merge folders there, then import again`,
       ),
+      ...omittedFolders(
+        all.filter(hasLongName).map(({ path }) => `${path.slice(0, MAX_SHOWN)}…`),
+        `Its name has more than ${MAX_PATH.toLocaleString('en')} octets. Rename it there, then import again`,
+      ),
     ],
   };
 }
@@ -93,6 +102,10 @@ export function foldersToPull(
 export function omittedFolders(names: readonly string[], problem: string): OmittedFolders[] {
   if (names.length === 0) return [];
   return [{ problem, count: names.length, folders: names.slice(0, MAX_NAMED) }];
+}
+
+function hasLongName({ path }: ListResponse): boolean {
+  return Buffer.byteLength(path) > MAX_PATH;
 }
 
 /** The library names some special uses only; others are flags. */

@@ -1,7 +1,7 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
 import { fromUtf7 } from '../../imap/wire/mailbox-name.ts';
 import type { NamedFlags } from '../../store/mailbox/flags.ts';
-import { labelKey } from '../gmail-labels.ts';
+import { labelKey, MAX_LABELS } from '../gmail-labels.ts';
 import { SourceLost } from '../importer.ts';
 import { remoteFlags } from './remote-flags.ts';
 import { FolderRefused, RemoteAnswerInvalid } from './remote-failure.ts';
@@ -15,7 +15,6 @@ const MAX_PAGE_OCTETS = 8 * 1024 * 1024;
 const MAX_MESSAGES = 10_000_000;
 /** Pages without a message in a row: such a server counts messages that it does not have. */
 const MAX_EMPTY_PAGES = 20;
-const MAX_LABELS = 60;
 const MAX_LABEL = 256;
 
 /** Facts of a message there. */
@@ -114,8 +113,8 @@ function factsOf({ uid, size, flags, internalDate, labels }: FetchMessageObject)
     size: size ?? 0,
     flags: remoteFlags(flags ?? []),
     receivedAt: Number.isNaN(at) || at < 0 ? undefined : at,
-    // Encoded as names of folders are.
-    labels: labels && [...labels].slice(0, MAX_LABELS).map((label) => fromUtf7(label.slice(0, MAX_LABEL))),
+    // Encoded as names of folders are. One more than are kept, so that the report can say that some are not.
+    labels: labels && [...labels].slice(0, MAX_LABELS + 1).map((label) => fromUtf7(label.slice(0, MAX_LABEL))),
   };
 }
 

@@ -127,8 +127,18 @@ async function checkOpen(context: AppContext, ticket: TransferTicket): Promise<v
 
 /** Refuses octets behind those that have arrived. */
 async function checkStart(path: string, start: number): Promise<void> {
-  const size = (await stat(path).catch(() => undefined))?.size ?? 0;
+  const size = await sizeOf(path);
   if (start > size) refuse('conflict', `Only ${size} octets have arrived: continue there.`, { resource: 'upload' });
+}
+
+/** Octets that have arrived; 0: none. Throws for a file that is there and cannot be read: it must not be sent again. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
 }
 
 /** Appends octets to a file from `start`; returns its size. What was received before a cut stays. */

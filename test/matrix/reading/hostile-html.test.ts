@@ -17,7 +17,7 @@ describe.each(HOSTILE_PAGES)('%s', (_name, page) => {
     return own + quoted;
   };
 
-  test('take time by their length, and show nothing that is hidden', { timeout: 60_000 }, async () => {
+  test('take time by their length, and show nothing that is hidden', { timeout: 240_000 }, async () => {
     expect(await growth((size) => read(page(size)), LARGEST)).toBeLessThan(PROPORTIONAL);
     expect(read(page(LARGEST) + HIDDEN)).not.toContain('GHOST');
   });

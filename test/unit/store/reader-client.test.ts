@@ -15,15 +15,18 @@ const THREAD = `import { parentPort, workerData } from 'node:worker_threads';
     if (name === 'waits') setTimeout(() => answer(asked), 200);
     if (name === 'blocks') { running[0] = id; for (;;); }
     if (name === 'counts') answer(asked);
-    if (name === 'later') setTimeout(() => answer(asked), 1_000);
+    if (name === 'later') setTimeout(() => answer(asked), 7_000);
   });`;
 
 const named = (name: string) => query(name, (_rx, _: { account: number }): Promise<number> => Promise.reject());
 
+/** Interval of signs of life, ms: on a busy machine a thread needs a second to start. */
+const BEAT_MS = 1_000;
+
 let client: ReaderClient;
 beforeEach(() => {
   const thread = new URL(`data:text/javascript,${encodeURIComponent(THREAD)}`);
-  client = new ReaderClient({ thread, database: '', heapMb: 32, beatMs: 100 });
+  client = new ReaderClient({ thread, database: '', heapMb: 32, beatMs: BEAT_MS });
 });
 afterEach(() => client.close());
 

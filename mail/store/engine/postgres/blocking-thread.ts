@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import type { BlockingReply, BlockingRequest, BlockingThreadData } from './blocking.ts';
-import { isAway, openPool, PostgresConnection } from './connection.ts';
+import { openPool, PostgresConnection } from './connection.ts';
+import { isAway } from './errors.ts';
 
 // Asks the database for a thread that waits.
 const { url, port, answered } = workerData as BlockingThreadData;
@@ -11,7 +12,8 @@ async function answer({ how, sql, params }: BlockingRequest): Promise<BlockingRe
   try {
     return { ok: true, value: await connection[how](sql, params) };
   } catch (error) {
-    return { ok: false, isAway: isAway(error), message: (error as Error).message };
+    const { message, code } = error as Error & { code?: unknown };
+    return { ok: false, isAway: isAway(error), message, code };
   }
 }
 

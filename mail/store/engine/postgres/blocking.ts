@@ -9,7 +9,8 @@ export interface BlockingRequest {
 }
 
 export type BlockingReply =
-  { ok: true; value: Row[] | { changes: number; id: number } } | { ok: false; isAway: boolean; message: string };
+  | { ok: true; value: Row[] | { changes: number; id: number } }
+  | { ok: false; isAway: boolean; message: string; code: unknown };
 
 /** Start parameters of that thread. `answered`: number of replies, as Int32. */
 export interface BlockingThreadData {
@@ -71,7 +72,7 @@ export class BlockingPostgres {
     const reply = receiveMessageOnPort(this.#port)?.message as BlockingReply;
     if (reply.ok) return reply.value;
     this.#isLost = reply.isAway;
-    throw reply.isAway ? away() : new Error(reply.message);
+    throw reply.isAway ? away() : Object.assign(new Error(reply.message), { code: reply.code });
   }
 }
 

@@ -2,6 +2,8 @@ import postgres from 'postgres';
 import type { Row, Value } from '../types.ts';
 import type { StatementRunner } from '../transaction.ts';
 import { toPostgres } from './dialect.ts';
+import { isAway, StatementFailure } from './errors.ts';
+import { storedText } from '../stored-text.ts';
 import { tlsOf } from './tls.ts';
 import { connectionAddress } from './url.ts';
 
@@ -15,10 +17,17 @@ const TYPES = {
   json: { to: 114, from: [114, 3802], serialize: String, parse: (text: string) => text },
 };
 
-/** SQLite compares an integer with a bound that is infinite; no integer of PostgreSQL is. */
+/** SQLite compares an integer with a bound that is infinite or beyond 64 bits; no integer of PostgreSQL is. */
 function integerText(value: unknown): string {
-  if (value === Infinity) return '9223372036854775807';
-  return value === -Infinity ? '-9223372036854775808' : String(value);
+  if (typeof value !== 'number') return String(value);
+  if (value >= 2 ** 63) return '9223372036854775807';
+  return value <= -(2 ** 63) ? '-9223372036854775808' : String(value);
+}
+
+/** A value as PostgreSQL can store it. SQLite takes NaN for NULL: a cursor of another list is no number, for one. */
+function storedValue(value: Value): Value {
+  if (typeof value === 'string') return storedText(value);
+  return Number.isNaN(value) ? null : value;
 }
 
 /** Sends a statement and awaits all its rows. */
@@ -148,7 +157,8 @@ export class PostgresConnection implements StatementRunner {
     this.pending++;
     try {
       // `simple: false`: without parameters a statement would not be prepared.
-      return await this.#sql.unsafe(text, params as never[], { prepare: true, simple: false } as never);
+      const values = params.map(storedValue);
+      return withoutHoles(await this.#sql.unsafe(text, values as never[], { prepare: true, simple: false } as never));
     } catch (error) {
       throw isAway(error) ? error : new StatementFailure(error as Error, text);
     } finally {
@@ -159,15 +169,15 @@ export class PostgresConnection implements StatementRunner {
   }
 }
 
-/** A failed statement. PostgreSQL's own error has the stack of the socket; the statement has no values. */
-class StatementFailure extends Error {
-  override readonly name = 'StatementFailure';
-  readonly code: unknown;
-  constructor(cause: Error, statement: string) {
-    super(cause.message);
-    this.code = (cause as { code?: unknown }).code;
-    this.stack = `${cause.message}\n    in ${statement}\n${this.stack ?? ''}`;
-  }
+/**
+ * Rows from the first one on. After a statement that failed amid its rows, the library puts those of the next one behind as
+ * many holes (postgres 3.4.9, issue 1181).
+ */
+function withoutHoles<T extends unknown[]>(rows: T): T {
+  if (rows.length === 0 || 0 in rows) return rows;
+  const holes = rows.findIndex((row) => row !== undefined);
+  rows.splice(0, holes);
+  return rows;
 }
 
 /** Columns that number the rows of their tables. */
@@ -177,26 +187,4 @@ export async function numberedTables(sql: StatementSender): Promise<Map<string, 
     [SCHEMA],
   );
   return new Map(rows.map((row) => [String(row['table_name']), String(row['column_name'])]));
-}
-
-/**
- * Errors of the library, of the socket and of name servers, and of PostgreSQL: class 08, a server that starts or stops (57P0),
- * that has no memory or connection left (53200, 53300), or that is no longer the primary (25006).
- */
-const AWAY =
-  /^(?:CONN|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOST|ENET|EADDRNOTAVAIL|EMFILE|ENFILE|ENOTFOUND|EAI_|08|57P0|53200|53300|25006)/;
-
-/** Reports an error of the connection, or of a server that cannot write now. */
-export function isAway(error: unknown): boolean {
-  return AWAY.test(codeOf(error));
-}
-
-/** Reports that the disk of PostgreSQL is full. */
-export function isPostgresDiskFull(error: unknown): boolean {
-  return codeOf(error) === '53100';
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' ? code : '';
 }

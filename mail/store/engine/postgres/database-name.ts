@@ -1,4 +1,4 @@
-import { isAway } from './connection.ts';
+import { isAway } from './errors.ts';
 import { ReopenedConnection } from './reopened.ts';
 
 const LIMIT_MS = 10_000;

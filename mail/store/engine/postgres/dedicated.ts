@@ -1,5 +1,6 @@
 import type postgres from 'postgres';
-import { isAway, openPool, PostgresConnection, type StatementSender, type StatementStreams } from './connection.ts';
+import { openPool, PostgresConnection, type StatementSender, type StatementStreams } from './connection.ts';
+import { isAway } from './errors.ts';
 import { limited } from './time-limit.ts';
 
 /** Time to connect, ms. */

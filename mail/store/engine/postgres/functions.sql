@@ -48,7 +48,9 @@ CREATE OR REPLACE FUNCTION substr(bytea, bigint) RETURNS bytea IMMUTABLE LANGUAG
 CREATE OR REPLACE FUNCTION substr(bytea, bigint, bigint) RETURNS bytea IMMUTABLE LANGUAGE sql AS
   'SELECT pg_catalog.substr($1, $2::integer, least(greatest($3, 0), 2147483647)::integer)';
 
-CREATE OR REPLACE FUNCTION as_text(bytea) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT convert_from($1, ''UTF8'')';
+-- One character an octet, since octets of mail need not be UTF-8. A text has no NUL here.
+CREATE OR REPLACE FUNCTION as_text(bytea) RETURNS text IMMUTABLE LANGUAGE sql AS
+  'SELECT CASE WHEN position(''\x00''::bytea IN $1) = 0 THEN convert_from($1, ''LATIN1'') END';
 CREATE OR REPLACE FUNCTION as_text(bigint) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT $1::text';
 CREATE OR REPLACE FUNCTION as_text(text) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT $1';
 CREATE OR REPLACE FUNCTION as_octets(text) RETURNS bytea IMMUTABLE LANGUAGE sql AS 'SELECT convert_to($1, ''UTF8'')';

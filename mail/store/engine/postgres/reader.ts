@@ -1,6 +1,7 @@
 import { type Query, type Read, StoreBusy, type Value } from '../types.ts';
-import { isAway, isPostgresDiskFull, type PostgresConnection } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
 import { DedicatedConnection } from './dedicated.ts';
+import { isAway, isPostgresDiskFull, isTransactionFailed } from './errors.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ';
 
@@ -25,22 +26,27 @@ export class PostgresReader {
 
   /** Rejects with {@link StoreBusy} if the database does not answer. */
   query<I, O>(what: Query<I, O>, input: I): Promise<O> {
-    if (what.single !== true) return this.snapshot((rx) => what.run(rx, input));
+    if (what.single !== true) return this.#querySnapshot(what, input);
     return this.#connected((connection) => what.run(oneStatement(readOf(connection)), input));
+  }
+
+  /**
+   * A query that leaves out a damaged message goes on after a failed statement, which has ended its transaction: it runs
+   * again with each statement in a savepoint.
+   */
+  async #querySnapshot<I, O>(what: Query<I, O>, input: I): Promise<O> {
+    const body = (rx: Read): Promise<O> => what.run(rx, input);
+    try {
+      return await this.snapshot(body);
+    } catch (error) {
+      if (!isTransactionFailed(error)) throw error;
+    }
+    return this.#connected((connection) => inTransaction(connection, body, inSavepoints(connection)));
   }
 
   /** Runs several reads in one snapshot. */
   snapshot<T>(body: (rx: Read) => Promise<T>): Promise<T> {
-    return this.#connected(async (connection) => {
-      // Sent with the first statement of the body.
-      const begun = connection.run(BEGIN, []);
-      try {
-        const [value] = await Promise.all([body(readOf(connection)), begun]);
-        return value;
-      } finally {
-        await connection.run('COMMIT', []);
-      }
-    });
+    return this.#connected((connection) => inTransaction(connection, body, readOf(connection)));
   }
 
   async close(): Promise<void> {
@@ -97,6 +103,42 @@ export class PostgresReader {
     this.#free.push(connection);
     this.#waiting.shift()?.();
   }
+}
+
+async function inTransaction<T>(connection: PostgresConnection, body: (rx: Read) => Promise<T>, rx: Read): Promise<T> {
+  // Sent with the first statement of the body.
+  const begun = connection.run(BEGIN, []);
+  try {
+    const [value] = await Promise.all([body(rx), begun]);
+    return value;
+  } finally {
+    await connection.run('COMMIT', []);
+  }
+}
+
+/** Runs each statement in a savepoint, one after the other. */
+function inSavepoints(connection: PostgresConnection): Read {
+  let last: Promise<unknown> = Promise.resolve();
+  const guard = async <T>(statement: () => Promise<T>): Promise<T> => {
+    await connection.run('SAVEPOINT statement', []);
+    try {
+      return await statement();
+    } catch (error) {
+      await connection.run('ROLLBACK TO SAVEPOINT statement', []);
+      throw error;
+    } finally {
+      await connection.run('RELEASE SAVEPOINT statement', []);
+    }
+  };
+  const next = <T>(statement: () => Promise<T>): Promise<T> => {
+    const result = last.then(() => guard(statement));
+    last = result.catch(() => undefined);
+    return result;
+  };
+  return {
+    get: (text, ...params) => next(() => connection.get(text, params)) as never,
+    all: (text, ...params) => next(() => connection.all(text, params)) as never,
+  };
 }
 
 function readOf(connection: PostgresConnection): Read {

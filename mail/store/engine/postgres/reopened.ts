@@ -1,6 +1,9 @@
 import type { PostgresConnection } from './connection.ts';
 import { ConnectionLost, DedicatedConnection } from './dedicated.ts';
 
+/** Number of looks in the limit: a process that was held up takes one, and reads the replies that came meanwhile. */
+const LOOKS = 10;
+
 /** A connection that is opened when it is needed, and again after it failed or fell silent. */
 export class ReopenedConnection {
   readonly #url: string;
@@ -31,14 +34,17 @@ export class ReopenedConnection {
 
   async #run<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const connection = await this.#connected();
-    const late = setTimeout(() => void connection.close(), this.#limit);
+    let looks = 0;
+    const late = setInterval(() => {
+      if (++looks === LOOKS) void connection.close();
+    }, this.#limit / LOOKS);
     try {
       return await work(connection.statements);
     } catch (error) {
       await connection.close();
       throw error;
     } finally {
-      clearTimeout(late);
+      clearInterval(late);
     }
   }
 

@@ -2,7 +2,7 @@ import type { PostgresConnection } from './connection.ts';
 
 /**
  * Result of a body. Rejects when the body awaits something other than its transaction: a turn of the event loop after its
- * last statement ended, no other one was sent.
+ * last statement ended, no other one was sent. Beside others it may await something as long as they are busy.
  */
 export async function settledBy<T>(body: Promise<T>, connection: PostgresConnection): Promise<T> {
   const late = Promise.withResolvers<never>();

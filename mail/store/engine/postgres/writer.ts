@@ -1,19 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { asFailure, type Failure, type WriteJob, type WriterHost } from '../writer-host.ts';
-import { StoreTransaction } from '../transaction.ts';
-import type { Command, EndedLogins, WakeUp, WriteHooks } from '../types.ts';
-import { isAway, isPostgresDiskFull, type PostgresConnection } from './connection.ts';
+import type { Command, WriteHooks } from '../types.ts';
+import { BatchCommands, firstFailure, type JobOutcome } from './batch-commands.ts';
+import type { PostgresConnection } from './connection.ts';
+import { isAway, isPostgresDiskFull } from './errors.ts';
 import type { DedicatedConnection } from './dedicated.ts';
 import { BatchFrame } from './batch-frame.ts';
 import { endSilence, inTime, PATIENCE, type WriterPatience } from './patience.ts';
-import { settledBy } from './turn.ts';
-
-interface JobOutcome {
-  job: WriteJob;
-  result: { ok: true; value: unknown } | { ok: false; failure: Failure };
-  wakeUps: WakeUp[];
-  ended?: readonly EndedLogins[];
-}
 
 export interface PostgresWriterOptions {
   /** Name of the node; undefined: it writes alone. */
@@ -141,14 +134,11 @@ export class PostgresWriter {
     const connection = node.statements;
     const batch = new BatchFrame(connection, this.#options.node);
     try {
-      const outcomes: JobOutcome[] = [];
-      for (const job of jobs) {
-        const outcome = await this.#one(connection, job, savepoints);
-        if (!savepoints && !outcome.result.ok) {
-          await rollBack(connection);
-          return undefined;
-        }
-        outcomes.push(outcome);
+      const run = new BatchCommands(connection, { commands: this.#commands, hooks: this.#options.hooks });
+      const outcomes = await (savepoints ? run.withSavepoints(jobs) : run.withoutSavepoints(jobs));
+      if (outcomes === undefined) {
+        await rollBack(connection);
+        return undefined;
       }
       batch.log(
         outcomes.flatMap(({ wakeUps }) => wakeUps),
@@ -206,35 +196,6 @@ export class PostgresWriter {
       clearInterval(silence);
     }
   }
-
-  async #one(connection: PostgresConnection, job: WriteJob, savepoint: boolean): Promise<JobOutcome> {
-    const tx = new StoreTransaction(connection, this.#options.hooks);
-    try {
-      const command = this.#commands.get(job.name);
-      if (command === undefined) throw new Error(`unknown command ${job.name}`);
-      if (savepoint) await connection.run('SAVEPOINT command', []);
-      const value = await settledBy(command.run(tx, job.input as never, job.stamp), connection);
-      if (tx.uncaught !== undefined) throw tx.uncaught;
-      if (savepoint) await connection.settle();
-      if (savepoint) await connection.run('RELEASE command', []);
-      return { job, result: { ok: true, value }, wakeUps: tx.revoke(), ended: tx.ended };
-    } catch (error) {
-      tx.revoke();
-      const first = await firstFailure(connection, error);
-      // The whole batch fails: nothing of it was stored.
-      if (isAway(first) || isPostgresDiskFull(first)) throw first;
-      if (savepoint) await connection.run('ROLLBACK TO command', []);
-      return { job, result: { ok: false, failure: asFailure(first, 'fault') }, wakeUps: [] };
-    }
-  }
-}
-
-/** The error of the first statement that was sent and failed, else `error`: later statements fail because of it. */
-async function firstFailure(connection: PostgresConnection, error: unknown): Promise<unknown> {
-  return connection.settle().then(
-    () => error,
-    (failure: unknown) => failure,
-  );
 }
 
 async function rollBack(connection: PostgresConnection): Promise<void> {

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { type HealthCheck, healthy, unhealthy } from '../../../src/doctor/health-check.ts';
+import { type HealthCheck, healthy, unhealthy } from '../../src/doctor/health-check.ts';
 import {
   lastHealth,
   QUIET_MS,
   recordHealth,
   recordHealthNotice,
   unnotifiedFailures,
-} from '../../../src/doctor/health-commands.ts';
-import { failingCheckNotices } from '../../../src/doctor/notice-source.ts';
-import { testStore } from '../../support/store.ts';
-import { storeParts } from '../../../src/start/store-parts.ts';
+} from '../../src/doctor/health-commands.ts';
+import { failingCheckNotices } from '../../src/doctor/notice-source.ts';
+import { testStore } from '../support/store.ts';
+import { storeParts } from '../../src/start/store-parts.ts';
 
 const ok = healthy('disk', 'Fine.');
 const failed = unhealthy('disk', 'failed', 'Full.', 'Free space.');

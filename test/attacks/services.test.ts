@@ -80,7 +80,7 @@ describe.each(PRESETS)('an agent under %s that a stranger has misled', (preset) 
 test('what a program printed is marked, has no password in it, and holds up who was shown it', async () => {
   const agent = agentOf(await attacked.mint(undefined, { actions }));
   await expect
-    .poll(async () => JSON.stringify(await agent.call('read_logs', { serviceId })), { timeout: 20_000 })
+    .poll(async () => JSON.stringify(await agent.call('read_logs', { serviceId })), { timeout: 60_000 })
     .toContain('login with [password]');
   const { untrusted, ...rest } = await agent.call('read_logs', { serviceId });
   expect(JSON.stringify(untrusted)).toContain('by-log@loot.example');

@@ -6,10 +6,7 @@ import { ApprovalWorld } from '../support/approval-world.ts';
 import { openBrowser, signedInAs, watchedPage } from './chromium.ts';
 import { PAYLOADS } from './payloads.ts';
 
-vi.mock('../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
+vi.mock('../../mail/agents/gate/gate.ts', () => import('../support/held-mail.ts'));
 
 let browser: Browser;
 let world: ApprovalWorld;

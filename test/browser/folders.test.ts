@@ -278,3 +278,61 @@ test('an undo that fails midway goes on with the next one', async () => {
   expect(wrong).toEqual([]);
   await context.close();
 });
+
+test('a deletion that fails midway says so, and is taken back', async () => {
+  const { page, context, wrong } = await watchedPage(browser, base, { viewport: { width: 1280, height: 860 } });
+  await deliver('Half a plum');
+  await signIn(page);
+  await create(page, 'Larder');
+  await page.getByRole('link', { name: /Inbox/ }).click();
+  await row(page, 'Half a plum').locator('a').dragTo(folder(page, 'Larder'));
+  await row(page, 'Half a plum').waitFor({ state: 'detached' });
+  await page.route('**/mail/jmap/api', async (route) => {
+    if (route.request().postData()?.includes('"destroy"') !== true) return route.continue();
+    const methodResponses = [['error', { type: 'serverFail', description: 'The disk is full.' }, '0']];
+    return route.fulfill({ json: { methodResponses, sessionState: '' } });
+  });
+  await menu(page, 'Larder').click();
+  await item(page, 'Delete').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Stopped after 1 of 1. The disk is full.').waitFor();
+  await page.unroute('**/mail/jmap/api');
+  await page.getByRole('link', { name: /Trash/ }).click();
+  await row(page, 'Half a plum').waitFor();
+  await page.keyboard.press('z');
+  await page.getByText('Folder "Larder" restored.').waitFor();
+  expect(await folder(page, 'Larder').count()).toBe(1);
+  await folder(page, 'Larder').locator('a').click();
+  await row(page, 'Half a plum').waitFor();
+  expect(wrong).toEqual([]);
+  await context.close();
+});
+
+test('a deletion shows its progress, stops between two batches, and is taken back', async () => {
+  const { page, context, wrong } = await watchedPage(browser, base, { viewport: { width: 1280, height: 860 } });
+  await deliver('A whole plum');
+  await signIn(page);
+  await create(page, 'Pantry');
+  await page.getByRole('link', { name: /Inbox/ }).click();
+  await row(page, 'A whole plum').locator('a').dragTo(folder(page, 'Pantry'));
+  await row(page, 'A whole plum').waitFor({ state: 'detached' });
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  await page.route('**/mail/jmap/api', async (route) => {
+    if (route.request().postData()?.includes('"Email/set"') === true) await stopped;
+    await route.continue();
+  });
+  await menu(page, 'Pantry').click();
+  await item(page, 'Delete').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Delete folder: 0 of 1').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).click();
+  stop();
+  await page.getByText('Stopped after 1 of 1.').waitFor();
+  await page.unroute('**/mail/jmap/api');
+  await folder(page, 'Pantry').locator('a').click();
+  await page.keyboard.press('z');
+  await page.getByText('Folder "Pantry" restored.').waitFor();
+  await row(page, 'A whole plum').waitFor();
+  expect(wrong).toEqual([]);
+  await context.close();
+});

@@ -141,3 +141,56 @@ test('a template goes into a plain text at the cursor, and changes no subject th
   expect(wrong).toEqual([]);
   await context.close();
 });
+
+test('a menu that cannot list all templates says so', async () => {
+  const { page, context, wrong } = await watchedPage(browser, base, { viewport: { width: 1280, height: 860 } });
+  await signIn(page);
+  await write(page);
+  // As if the folder had more than one request reads.
+  await page.route('**/mail/jmap/api', async (route) => {
+    if (route.request().postData()?.includes('"calculateTotal":true') !== true) return route.continue();
+    const response = await route.fetch();
+    const body = (await response.json()) as { methodResponses: [string, Record<string, unknown>, string][] };
+    for (const [name, result] of body.methodResponses) if (name === 'Email/query') result['total'] = 812;
+    return route.fulfill({ response, json: body });
+  });
+  await menu(page).locator('summary').click();
+  await menu(page).getByRole('button', { name: 'Opening hours' }).waitFor();
+  await menu(page)
+    .getByText('The newest 1 of 812 templates are listed. The others are in the folder Templates.')
+    .waitFor();
+  expect(await violations(page)).toEqual([]);
+  await close(page);
+  expect(wrong).toEqual([]);
+  await context.close();
+});
+
+test('a template replaces one of its name that is not listed', async () => {
+  const { page, context, wrong } = await watchedPage(browser, base, { viewport: { width: 1280, height: 860 } });
+  await signIn(page);
+  const save = async (notice: string): Promise<unknown[]> => {
+    await write(page);
+    await subject(page).fill('Far behind');
+    await choose(page, 'Save as template');
+    await page.getByText(`Template "Far behind" ${notice}.`).waitFor();
+    await close(page);
+    return (await stored()).filter((one) => one['subject'] === 'Far behind').map(({ id }) => id);
+  };
+  const first = await save('saved');
+  // As if the folder had more than one request reads, and this one were behind them.
+  await page.route('**/mail/jmap/api', async (route) => {
+    if (route.request().postData()?.includes('"calculateTotal":true') !== true) return route.continue();
+    const response = await route.fetch();
+    const body = (await response.json()) as { methodResponses: [string, Record<string, unknown>, string][] };
+    for (const [name, result] of body.methodResponses) {
+      if (name === 'Email/query') result['total'] = 812;
+      if (name === 'Email/get') result['list'] = [];
+    }
+    return route.fulfill({ response, json: body });
+  });
+  const second = await save('replaced');
+  expect([first.length, second.length]).toEqual([1, 1]);
+  expect(second).not.toEqual(first);
+  expect(wrong).toEqual([]);
+  await context.close();
+});

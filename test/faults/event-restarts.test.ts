@@ -70,7 +70,7 @@ test(`${RESTARTS} restarts during ${MESSAGES} messages: who follows the events m
       () => finished,
     ),
   );
-  await expect.poll(() => followers.every(({ told }) => told.length > 0), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => followers.every(({ told }) => told.length > 0)).toBe(true);
 
   const sent = new Set<string>();
   const sends = sendAll(box, authorization, () => up, sent);

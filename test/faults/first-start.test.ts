@@ -58,7 +58,7 @@ async function writesOfAStart(): Promise<Moment[]> {
   await box.kill();
   // strace writes the rest of the file when it sees the end.
   const written = async (): Promise<string> => readFile(trace, 'latin1');
-  await vi.waitUntil(async () => /^\d+ +\+\+\+ killed by SIGKILL/m.test(await written()), { timeout: 10_000 });
+  await vi.waitUntil(async () => /^\d+ +\+\+\+ killed by SIGKILL/m.test(await written()), { timeout: 60_000 });
   const counts = new Map<string, number>();
   const moments = new Map<string, Moment>();
   for (const line of (await written()).split('\n')) {

@@ -159,7 +159,7 @@ const total = { delivered: 0, bounced: 0, scheduled: 0 };
 beforeAll(async () => {
   world = await World.open();
   world.box.clock.now = world.clock.now();
-}, 120_000);
+}, 240_000);
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe('servers that misbehave in every way at every place', () => {

@@ -40,7 +40,7 @@ async function comes(subject: string, text = subject): Promise<void> {
 /** Resolves when so many calls wait. */
 async function waiting(count: number): Promise<void> {
   const open = async (): Promise<string> => (await http('GET', `${base}/metrics`)).text;
-  await expect.poll(open, { timeout: 20_000 }).toContain(`waits_open ${count}\n`);
+  await expect.poll(open).toContain(`waits_open ${count}\n`);
 }
 const subjects = (answer: Json): string[] =>
   (answer['messages'] as { untrusted: { subject: string } }[]).map(({ untrusted }) => untrusted.subject);
@@ -96,7 +96,7 @@ describe('a wait', () => {
     const wanted = { name: 'wait_for_email', arguments: { mailbox, timeoutSeconds: 300 } };
     const answers = [old.callTool(wanted, undefined, { onprogress }), modern.callTool(wanted, { onprogress })];
     await waiting(2);
-    await expect.poll(() => told, { timeout: 20_000 }).toHaveLength(2);
+    await expect.poll(() => told).toHaveLength(2);
     expect(told).toEqual([
       { progress: 0, total: 300 },
       { progress: 0, total: 300 },
@@ -150,7 +150,7 @@ async function listen(uris: string[], by: string): Promise<{ said: Json[]; close
   });
   queried.on('error', () => undefined);
   queried.end(body);
-  await expect.poll(() => said, { timeout: 20_000 }).not.toEqual([]);
+  await expect.poll(() => said).not.toEqual([]);
   return { said, close: () => void queried.destroy(), ended: done.promise };
 }
 const updates = (said: readonly Json[]): unknown[] =>
@@ -172,12 +172,12 @@ describe('a subscription', () => {
       params: { notifications: { resourceSubscriptions: ['mail://outbox'] } },
     });
     await comes('told');
-    await expect.poll(() => updates(mine.said), { timeout: 20_000 }).toContain(uri);
+    await expect.poll(() => updates(mine.said)).toContain(uri);
     const sendAt = new Date(Date.now() + 86_400_000).toISOString();
     const sender = (await box.ask('create_agent_token', { name: 'sends', actions: ['send'] })) as { secret: string };
     const mail = { from: address, to: 'x@far.example', subject: 'later', text: 'later', sendAt };
     expect((await tool(base, 'send_email', mail, sender.secret)).status).toBeLessThan(300);
-    await expect.poll(() => updates(mine.said), { timeout: 20_000 }).toContain('mail://outbox');
+    await expect.poll(() => updates(mine.said)).toContain('mail://outbox');
     expect(updates(theirs.said)).toEqual([]);
     mine.close();
     theirs.close();

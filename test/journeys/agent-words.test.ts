@@ -43,7 +43,7 @@ type Agent = Awaited<ReturnType<typeof agent>>;
 async function tainted(): Promise<Agent> {
   const one = await agent();
   await expect
-    .poll(async () => (await one.call('list_messages', { mailbox: ME }))['messages'], { timeout: 15_000 })
+    .poll(async () => (await one.call('list_messages', { mailbox: ME }))['messages'], { timeout: 60_000 })
     .not.toEqual([]);
   expect(await one.exposed()).toBe(true);
   return one;

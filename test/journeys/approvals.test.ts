@@ -1,13 +1,9 @@
 import type { ImapFlow } from 'imapflow';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import '../support/gate-that-holds-all.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type HeldBox, heldBox } from '../support/held-box.ts';
 import { JmapClient, listOf } from '../support/jmap-client.ts';
 import { http } from '../support/mcp.ts';
-
-vi.mock('../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 let held: HeldBox;
 let base: string;

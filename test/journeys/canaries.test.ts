@@ -31,7 +31,7 @@ let password: string;
 let page: string;
 let last = 0;
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
 beforeAll(async () => {
   ({ box, base, acme, other } = await portalBox());

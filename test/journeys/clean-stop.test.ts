@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
+import { onPostgres } from '../support/test-database.ts';
 
 const MESSAGES = 60;
 
@@ -15,13 +16,16 @@ beforeAll(async () => {
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
-// Each thread loads hundreds of modules: those for searches and texts start with the first of their work.
-test('of the threads for the store, a new box starts the writer only', async () => {
+// Each thread loads hundreds of modules: those for searches and the filter start with the first of their work. That of the full
+// text looks for messages without their text 2 s after the start, which may have passed here.
+test('of the threads for the store, a new box starts the writer only, and that of the full text', async () => {
   const names = await threadsOf(box.pid);
-  expect(names.filter((name) => /^(?:store|full text|filter|reading)/.test(name))).toEqual(['store writer']);
+  expect(names).toContain('store writer');
+  expect(names.filter((name) => /^(?:store reader|filter|reading)/.test(name))).toEqual([]);
 });
 
-test('after a clean stop the database files alone have everything', async () => {
+// On PostgreSQL no database file has mail.
+test.skipIf(onPostgres)('after a clean stop the database files alone have everything', async () => {
   using reader = await MailboxReader.open(box.port('imap'));
   const message = (n: number): Buffer => Buffer.from(`Subject: message ${n}\r\n\r\n${`needle ${n}\r\n`.repeat(500)}`);
   for (let n = 0; n < MESSAGES; n += 1) expect(await reader.append('INBOX', message(n))).toMatch(/ OK /);
@@ -47,8 +51,15 @@ test('after a clean stop the database files alone have everything', async () => 
   }
 });
 
-/** Names of the threads of a process. */
+/** Names of the threads of a process. One that ends meanwhile has none. */
 async function threadsOf(pid: number): Promise<string[]> {
   const ids = await readdir(`/proc/${pid}/task`);
-  return Promise.all(ids.map(async (id) => (await readFile(`/proc/${pid}/task/${id}/comm`, 'utf8')).trim()));
+  return Promise.all(
+    ids.map((id) =>
+      readFile(`/proc/${pid}/task/${id}/comm`, 'utf8').then(
+        (name) => name.trim(),
+        () => '',
+      ),
+    ),
+  );
 }

@@ -363,7 +363,7 @@ async function logged(agent: CurlAgent, serviceId: string, line: string): Promis
         (
           await agent.tool<{ untrusted: { lines: { text: string }[] } }>('read_logs', { serviceId })
         ).untrusted.lines.map((one) => one.text),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     )
     .toContain(line);
 }

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
+import { changeBox, rowsOfBox } from '../support/box-database.ts';
 import { http, tool } from '../support/mcp.ts';
 import { type RemoteHost, remoteHost } from '../support/remote-host.ts';
 import { leads, ownedOrganization, type Owned } from '../support/visitor.ts';
@@ -11,7 +10,7 @@ import { Wire } from '../support/wire.ts';
 const HOST = 'mail.home.example';
 const ME = 'me@home.example';
 const SUBJECT = 'Daily digest: agents of';
-const WAITING = { timeout: 20_000 };
+const WAITING = { timeout: 60_000 };
 const USING = ['core', 'mail', 'submission'].map((one) => `urn:ietf:params:jmap:${one}`);
 
 let remote: RemoteHost;
@@ -42,7 +41,7 @@ beforeAll(async () => {
   late = await ownedOrganization(base, 'Late', 'eve@remote.example');
   typo = await ownedOrganization(base, 'Typo', 'adda@remote.example');
   await startedAfterNight([acme, home], [typo]);
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   for (const one of [box, remote]) await one[Symbol.asyncDispose]();
 });
@@ -53,20 +52,19 @@ afterAll(async () => {
  */
 async function startedAfterNight(owned: readonly Owned[], untold: readonly Owned[] = []): Promise<void> {
   await box.kill();
-  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
   const morning = Math.floor((Date.now() - 6 * 3_600_000) / 86_400_000) * 86_400_000 + 6 * 3_600_000;
   const tokens = 'SELECT id FROM token WHERE organization_id = ? ORDER BY id LIMIT 1';
   const insert = `INSERT INTO agent_send (trace, tenant, reader, credential, outcome, reasons, untrusted_reads, weight, new_recipients, size, at)
      VALUES (?1, ?2, ?3, ?3, 'taken', '[]', '[]', 1, 0, 1, ?4)`;
   const prove =
     'UPDATE user SET address_verified_at = 1 WHERE id IN (SELECT user_id FROM member WHERE organization_id = ?)';
-  for (const { id } of owned) db.prepare(prove).run(Number(id.slice(4)));
+  for (const { id } of owned) await changeBox(box.dataDir, prove, Number(id.slice(4)));
   for (const { id } of [...owned, ...untold]) {
     const tenant = Number(id.slice(4));
-    const token = `tok_${String(db.prepare(tokens).get(tenant)?.['id'])}`;
-    db.prepare(insert).run(`night ${id}`, tenant, token, morning - 1000);
+    const [first] = await rowsOfBox(box.dataDir, tokens, tenant);
+    const token = `tok_${String(first?.['id'])}`;
+    await changeBox(box.dataDir, insert, `night ${id}`, tenant, token, morning - 1000);
   }
-  db.close();
   const told = box.log.length;
   await box.start();
   for (const { id } of owned) {
@@ -82,7 +80,7 @@ const lettersTo = (address: string, subject: string): string[] =>
     .map(({ text }) => text.replaceAll('=\r\n', ''));
 
 async function letterTo(address: string, subject: string): Promise<string> {
-  await expect.poll(() => lettersTo(address, subject).length, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => lettersTo(address, subject).length).toBeGreaterThan(0);
   return lettersTo(address, subject).at(-1) ?? '';
 }
 
@@ -154,7 +152,7 @@ async function mailbox(): Promise<Mail[]> {
   return (got?.['list'] ?? []) as Mail[];
 }
 
-test('each owner has one letter about its own agents, also over a kill', { timeout: 120_000 }, async () => {
+test('each owner has one letter about its own agents, also over a kill', { timeout: 240_000 }, async () => {
   await letterTo('ada@remote.example', SUBJECT);
   await startedAfterNight([late]);
   await letterTo('eve@remote.example', SUBJECT);

@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Box } from '../support/box.ts';
+import { databaseOfBox } from '../support/box-database.ts';
 import { JmapClient, listOf } from '../support/jmap-client.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 import { organizationBox, tool } from '../support/mcp.ts';
+import { onPostgres } from '../support/test-database.ts';
 
 const PAGE = 4096;
 const DAMAGED = 'failed to read a stored message: restore it from a backup';
@@ -17,10 +20,16 @@ let base: string;
 let token: string;
 let password: string;
 
+/** PostgreSQL compresses what repeats, and keeps it in the row then. */
+const filling = (name: string): string =>
+  onPostgres
+    ? `${name} ${randomBytes(30_000).toString('hex').replaceAll(/.{60}/g, '$&\r\n')}`
+    : `${name} ${'x'.repeat(60)}\r\n`;
+
 const message = (name: string, octets: number): Buffer =>
   Buffer.from(
     `From: Bert <bert@read.test>\r\nTo: anna@read.test\r\nSubject: ${name}\r\n\r\n` +
-      `begin-${name} needle\r\n`.padEnd(Math.max(0, octets - 100), `${name} ${'x'.repeat(60)}\r\n`),
+      `begin-${name} needle\r\n`.padEnd(Math.max(0, octets - 100), filling(name)),
   );
 
 const MESSAGES = { whole1: 500, missing: 300_000, cutoff: 700_000, paged: 40_000, whole2: 90_000, whole3: 600 };
@@ -47,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
-/** Removes one file, cuts another off, and breaks the chain of pages of a message in its row. */
+/** Removes one file, cuts another off, and damages a message in its row. */
 async function damage(): Promise<void> {
   const folder = join(box.dataDir, 'blobs');
   for (const name of await readdir(folder, { recursive: true })) {
@@ -56,12 +65,24 @@ async function damage(): Promise<void> {
     if (text.includes('begin-missing')) await rm(path);
     if (text.includes('begin-cutoff')) await truncate(path, 400_000);
   }
-  const database = join(box.dataDir, 'mailstead.db');
+  const database = await databaseOfBox(box.dataDir);
+  await (onPostgres ? damageRow(database) : damagePage(database));
+}
+
+/** PostgreSQL keeps the octets of a large row in parts beside the table: removes those of all rows. */
+async function damageRow(url: string): Promise<void> {
+  const killed = `DO $$ DECLARE parts regclass := (SELECT reltoastrelid FROM pg_class WHERE oid = 'mailstead.blob'::regclass);
+    BEGIN EXECUTE format('SELECT public.heap_force_kill(%L, ARRAY(SELECT ctid FROM %s))', parts, parts); END $$`;
+  const extension = 'CREATE EXTENSION pg_surgery SCHEMA public';
+  await promisify(execFile)('psql', [url, '-v', 'ON_ERROR_STOP=1', '-c', extension, '-c', killed]);
+}
+
+/** An overflow page begins with the number of the next one, and is full of the message: overwrites that number. */
+async function damagePage(database: string): Promise<void> {
   const db = new DatabaseSync(database);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   db.close();
   const octets = await readFile(database);
-  // An overflow page begins with the number of the next one, and is full of the message.
   const page = Array.from({ length: octets.length / PAGE }, (_, at) => at * PAGE).find(
     (at) => octets.readUInt32BE(at) > 0 && octets.toString('latin1', at + 4, at + PAGE).split('paged xxxx').length > 50,
   );

@@ -85,7 +85,7 @@ function submit(): Promise<unknown> {
 }
 
 const jmap = () => JmapClient.discover(base, { user: ADDRESS, password: PASSWORD });
-const told = (n: number) => expect.poll(() => receiver.told.length, { timeout: 20_000, interval: 50 }).toBe(n);
+const told = (n: number) => expect.poll(() => receiver.told.length, { timeout: 60_000, interval: 50 }).toBe(n);
 
 /** Everything that a mail program stores of a mailbox. */
 async function copy(): Promise<unknown> {

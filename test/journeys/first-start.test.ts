@@ -5,16 +5,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Row } from '../../mail/store/engine/types.ts';
 import { Box, startBox } from '../support/box.ts';
+import { changeBox, rowsOfBox } from '../support/box-database.ts';
 import { hasCurl } from '../support/curl.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 import { tool } from '../support/mcp.ts';
 
+/** The first organization has an owner. */
+const CLAIMED = 'UPDATE organization SET claimed_at = 1 WHERE id = 1';
 const REPOSITORY = join(import.meta.dirname, '../..');
 
-interface Link {
+interface Link extends Row {
   purpose: string;
   organization_id: number | null;
   user_id: number | null;
@@ -25,14 +28,10 @@ interface Link {
 }
 
 /** The database row of a link's secret. */
-function linkOf(box: Box, secret: string): Link | undefined {
-  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
-  try {
-    const hash = createHash('sha256').update(secret).digest();
-    return db.prepare('SELECT * FROM link WHERE token_hash = ?').get(hash) as unknown as Link | undefined;
-  } finally {
-    db.close();
-  }
+async function linkOf(box: Box, secret: string): Promise<Link | undefined> {
+  const hash = createHash('sha256').update(secret).digest();
+  const [link] = await rowsOfBox<Link>(box.dataDir, 'SELECT * FROM link WHERE token_hash = ?', hash);
+  return link;
 }
 
 /** Text that a start printed, up to its ready line. */
@@ -69,14 +68,14 @@ describe('local mode', () => {
     expect(printedBy(box)).toContain(`${base()}/auth/sign-in?token=${first}`);
     const { members } = (await box.ask('list_members')) as { members: { userId: string }[] };
     expect(members).toMatchObject([{ email: box.address, role: 'owner', status: 'pending', addressProven: true }]);
-    const row = linkOf(box, first);
+    const row = await linkOf(box, first);
     expect(row).toMatchObject({ purpose: 'sign-in', organization_id: null, mailed: 0, used_at: null });
     expect(`usr_${row?.user_id}`).toBe(members[0]?.userId);
     expect((row?.expires_at ?? 0) - (row?.created_at ?? 0)).toBe(86_400_000);
     const { url, email } = (await box.ask('create_sign_in_link')) as { url: string; email: string };
     expect(email).toBe(box.address);
-    expect(linkOf(box, first)).toBeUndefined();
-    expect(linkOf(box, url.slice(url.indexOf('=') + 1))).toMatchObject({ user_id: row?.user_id, used_at: null });
+    expect(await linkOf(box, first)).toBeUndefined();
+    expect(await linkOf(box, url.slice(url.indexOf('=') + 1))).toMatchObject({ user_id: row?.user_id, used_at: null });
     await expect(box.ask('create_sign_in_link', { email: 'else@box.test' })).rejects.toThrow('has no member');
     const { events } = (await box.ask('list_audit_events', { limit: 100 })) as { events: { operation: string }[] };
     expect(events.map((event) => event.operation)).toEqual(
@@ -118,7 +117,7 @@ describe('local mode', () => {
     const said = printedBy(box, length);
     for (const secret of secrets) expect(said).not.toContain(secret);
     expect(said).toMatch(/^ {2}token {5}shown at the first start; to create another: bin\/mailstead token add NAME/m);
-    expect(linkOf(box, signInIn(said))).toMatchObject({ purpose: 'sign-in', used_at: null });
+    expect(await linkOf(box, signInIn(said))).toMatchObject({ purpose: 'sign-in', used_at: null });
     const runnable = said.split('\n').filter((line) => /^\s+\$ /.test(line));
     expect(runnable.filter((line) => /PASSWORD|TOKEN/.test(line))).toEqual([]);
     expect(runnable).toHaveLength(2);
@@ -166,7 +165,7 @@ describe('live mode', () => {
     const first = claimIn(printedBy(box));
     expect(printedBy(box)).toContain(`http://mail.live.example/auth/setup?token=${first}`);
     const about = { purpose: 'claim', organization_id: 1, user_id: null, mailed: 0 };
-    expect(linkOf(box, first)).toMatchObject({ ...about, used_at: null });
+    expect(await linkOf(box, first)).toMatchObject({ ...about, used_at: null });
     expect(printedBy(box)).not.toMatch(/mst_|sign-in\?/);
     await expect(box.ask('create_sign_in_link')).rejects.toThrow('has no owner yet: open its claim link');
 
@@ -174,13 +173,11 @@ describe('live mode', () => {
     await box.restart();
     const second = claimIn(printedBy(box, length));
     expect(second).not.toBe(first);
-    expect(linkOf(box, first)).toBeUndefined();
-    expect(linkOf(box, second)).toMatchObject({ ...about, used_at: null });
+    expect(await linkOf(box, first)).toBeUndefined();
+    expect(await linkOf(box, second)).toMatchObject({ ...about, used_at: null });
 
     await box.stop();
-    const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-    db.prepare('UPDATE organization SET claimed_at = 1 WHERE id = 1').run();
-    db.close();
+    await changeBox(box.dataDir, CLAIMED);
     ({ length } = box.printed);
     await box.start();
     expect(printedBy(box, length)).not.toContain('/auth/setup');
@@ -194,16 +191,17 @@ describe('live mode', () => {
       [1, false],
     ] as const) {
       await box.stop();
-      const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-      db.prepare('UPDATE organization SET claimed_at = 1 WHERE id = 1').run();
-      db.prepare(
+      await changeBox(box.dataDir, CLAIMED);
+      await changeBox(
+        box.dataDir,
         `INSERT INTO user (id, email, email_key, password, address_verified_at, created_at)
-        VALUES (1, 'a@b.example', 'a@b.example', 'x', ?1, 1) ON CONFLICT DO UPDATE SET address_verified_at = ?1`,
-      ).run(proven);
-      db.prepare(
-        `INSERT OR IGNORE INTO member (organization_id, user_id, role, created_at) VALUES (1, 1, 'owner', 1)`,
-      ).run();
-      db.close();
+        VALUES (1, 'a@b.example', 'a@b.example', 'x', ?1, 1) ON CONFLICT (id) DO UPDATE SET address_verified_at = ?1`,
+        proven,
+      );
+      await changeBox(
+        box.dataDir,
+        `INSERT INTO member (organization_id, user_id, role, created_at) VALUES (1, 1, 'owner', 1) ON CONFLICT DO NOTHING`,
+      );
       const { length } = box.printed;
       await box.start();
       expect(NO_OWNER_ADDRESS.test(printedBy(box, length))).toBe(warned);

@@ -60,7 +60,7 @@ test('a hostile program finds no way to the data, the socket and the processes o
     NODE_OPTIONS: '--inspect',
   };
   expect(await box.ask('deploy_service', { serviceId, env })).toMatchObject({ state: 'running' });
-  await expect.poll(() => logOf(box, serviceId), { timeout: 20_000 }).toContain('tried all');
+  await expect.poll(() => logOf(box, serviceId)).toContain('tried all');
   expect(logOf(box, serviceId).match(/way in: .*/g)).toBeNull();
   expect(logOf(box, serviceId)).toContain('tried all 20');
   await box.stop();
@@ -106,14 +106,14 @@ test.each(['is stopped', 'is restarted after a crash of the server'])(
       const script = 'setsid sleep 1000 & setsid "$0" "$0" 0 & echo begun $$; exec sleep 1000';
       const serviceId = await service(box, { kind: 'command', uid: USER, command: ['/bin/sh', '-c', script, path] });
       await box.ask('deploy_service', { serviceId });
-      await expect.poll(() => logOf(box, serviceId), { timeout: 20_000 }).toContain('begun');
+      await expect.poll(() => logOf(box, serviceId)).toContain('begun');
       const before = processesOf(USER);
       expect(before.length).toBeGreaterThan(1);
       if (when === 'is stopped') await box.stop();
       else {
         await box.kill();
         await box.start();
-        await expect.poll(() => logOf(box, serviceId).match(/begun/g)?.length, { timeout: 20_000 }).toBe(2);
+        await expect.poll(() => logOf(box, serviceId).match(/begun/g)?.length).toBe(2);
         const sleeping = before.filter((pid) => processesOf(USER).includes(pid));
         expect(sleeping).toEqual([]);
         await box.stop();

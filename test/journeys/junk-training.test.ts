@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Row } from '../../mail/store/engine/types.ts';
 import { type Box, startBox } from '../support/box.ts';
+import { rowsOfBox } from '../support/box-database.ts';
 
 // Training samples from moved mail survive a crash and are learned once.
 
@@ -25,17 +25,21 @@ async function imap(): Promise<ImapFlow> {
   return client;
 }
 
+interface Training extends Row {
+  waiting: number;
+  junk: number;
+  trainings: number;
+  words: number;
+}
+
 /** Reads the training state from the database, beside the process that writes it. */
-function learned(): { waiting: number; junk: number; trainings: number; words: number } {
-  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true, timeout: 5000 });
-  const row = db
-    .prepare(
-      `SELECT (SELECT count(*) FROM training_sample) AS waiting, coalesce((SELECT junk FROM word_corpus), 0) AS junk,
+async function learned(): Promise<Training> {
+  const [row] = await rowsOfBox<Training>(
+    box.dataDir,
+    `SELECT (SELECT count(*) FROM training_sample) AS waiting, coalesce((SELECT junk FROM word_corpus), 0) AS junk,
          (SELECT count(*) FROM trained_sample) AS trainings, coalesce((SELECT max(junk) FROM word), 0) AS words`,
-    )
-    .get();
-  db.close();
-  return row as { waiting: number; junk: number; trainings: number; words: number };
+  );
+  return row!;
 }
 
 test('a crash between the move and the training sample loses neither, and learns nothing twice', async () => {
@@ -46,16 +50,16 @@ test('a crash between the move and the training sample loses neither, and learns
   await client.mailboxOpen('INBOX');
   await client.messageMove('1:12', 'Junk');
   await box.kill();
-  const moved = learned();
+  const moved = await learned();
   expect(moved.trainings + moved.waiting).toBe(12);
   await box.restart();
   // In the middle of it, wherever that is.
-  await vi.waitUntil(() => learned().trainings > 0, { timeout: 15_000, interval: 5 });
+  await vi.waitUntil(async () => (await learned()).trainings > 0, { timeout: 60_000, interval: 5 });
   await box.kill();
-  const cut = learned();
+  const cut = await learned();
   expect(cut.trainings + cut.waiting).toBe(12);
   expect(cut.junk).toBe(cut.trainings);
   await box.restart();
-  await vi.waitUntil(() => learned().waiting === 0, { timeout: 15_000, interval: 50 });
-  expect(learned()).toEqual({ waiting: 0, junk: 12, trainings: 12, words: 12 });
+  await vi.waitUntil(async () => (await learned()).waiting === 0, { timeout: 60_000, interval: 50 });
+  expect(await learned()).toEqual({ waiting: 0, junk: 12, trainings: 12, words: 12 });
 }, 180_000);

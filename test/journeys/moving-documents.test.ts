@@ -8,6 +8,7 @@ import { type Box, startBox } from '../support/box.ts';
 import { FakeS3 } from '../support/fake-s3.ts';
 import { UNDER_LOAD } from '../support/faults.ts';
 import { Ledger, load, numberedMany } from '../support/load.ts';
+import { onPostgres } from '../support/test-database.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** For a page of commands, each a process of its own, on a busy machine. */
@@ -97,60 +98,73 @@ const untilCopied = (target: string): Readonly<Record<string, string>> => {
 const backUpForRecipient = (target: string): string =>
   `bin/mailstead backup keygen identity.txt | tee keygen.txt; eval "MAILSTEAD_BACKUP_PASSPHRASE= $(tail -1 keygen.txt) bin/mailstead backup ${target}"`;
 
-test('every command of the page on backups does what the page says', { timeout: BUSY_MS }, async () => {
-  const restored = join(directory, 'restored');
-  const paths = { '/mnt/backup/mail': join(directory, 'mail'), '/var/lib/mailstead-new': restored };
-  const sealed = join(directory, 'sealed');
-  const elsewhere = {
-    MAILSTEAD_BACKUP_IDENTITY_FILE: `MAILSTEAD_DATA_DIR=${directory}/none MAILSTEAD_BACKUP_PASSPHRASE= MAILSTEAD_BACKUP_IDENTITY_FILE`,
-    '/mnt/backup/mail': sealed,
-    '/var/lib/mailstead-new': `${restored}-by-identity`,
-  };
-  const later = { ...paths, [restored]: `${restored}-at`, '2026-11-23T08:00:00Z': '2099-01-01T00:00:00Z' };
-  await runAll('backups.md', [
-    on('bin/mailstead backup /mnt/backup/mail', /^Snapshot \S+ in .*: 5 messages of 1 mailboxes/, paths),
-    on('bin/mailstead backup s3://bucket/prefix', /^Snapshot \S+ in s3:.*: 5 messages/, {
-      's3://bucket': `s3://${bucket.options.bucket}`,
-    }),
-    on('bin/mailstead backup list /mnt/backup/mail', /^snapshot .*\n\S+ .* 5 .* yes/, paths),
-    on('bin/mailstead backup verify /mnt/backup/mail', /is whole: 5 messages compared/, paths),
-    on('bin/mailstead restore /mnt/backup/mail --data-dir /var/lib/mailstead-new', /^5 messages of 1 mailboxes/, paths),
-    on(
-      'bin/mailstead restore /mnt/backup/mail --data-dir /var/lib/mailstead-new --at 2026-11-23T08:00:00Z',
-      /^5 messages of 1 mailboxes restored to .*restored-at/,
-      later,
-    ),
-    on('bin/mailstead backup keygen identity.txt', /MAILSTEAD_BACKUP_RECIPIENT=(\S+)\n[^]*Snapshot .*: 5 messages/, {
-      'bin/mailstead backup keygen identity.txt': backUpForRecipient(sealed),
-    }),
-    on(
-      'MAILSTEAD_BACKUP_IDENTITY_FILE=identity.txt bin/mailstead backup verify /mnt/backup/mail',
-      /is whole: 5 messages compared/,
-      elsewhere,
-    ),
-    on(
-      'MAILSTEAD_BACKUP_IDENTITY_FILE=identity.txt bin/mailstead restore /mnt/backup/mail --data-dir /var/lib/mailstead-new',
-      /^5 messages of 1 mailboxes/,
-      elsewhere,
-    ),
-    on('bin/mailstead queue list', /./),
-    on('bin/mailstead restore /mnt/backup/mail --mailbox anna@example.com', /^0 messages restored .*has 5 of them/, {
-      ...paths,
-      'anna@example.com': box.address,
-    }),
-    on(
-      'bin/mailstead restore /mnt/backup/mail --mailbox anna@example.com --message MESSAGE-ID',
-      /^0 messages restored .*has 1 of them/,
-      { ...paths, 'anna@example.com': box.address, 'MESSAGE-ID': 'page-3@load.test' },
-    ),
-    on('bin/mailstead fsck', /^5 stored messages read, 0 damaged\.\nThe database is whole\./),
-    on('bin/mailstead fsck --backup /mnt/backup/mail --json', /"ok": true/, paths),
-    on('bin/mailstead upgrade --check', /./),
-    on('bin/mailstead backup /mnt/backup/mail --continuous', /^Copied until /, untilCopied(join(directory, 'copies'))),
-  ]);
-  await using second = await startBox({ dataDir: restored, settings: { BACKUP_PASSPHRASE: PASSPHRASE } });
-  expect(JSON.stringify(await second.ask('list_emails'))).toContain(box.address);
-});
+// On PostgreSQL mailstead backup is refused in words.
+test.skipIf(onPostgres)(
+  'every command of the page on backups does what the page says',
+  { timeout: BUSY_MS },
+  async () => {
+    const restored = join(directory, 'restored');
+    const paths = { '/mnt/backup/mail': join(directory, 'mail'), '/var/lib/mailstead-new': restored };
+    const sealed = join(directory, 'sealed');
+    const elsewhere = {
+      MAILSTEAD_BACKUP_IDENTITY_FILE: `MAILSTEAD_DATA_DIR=${directory}/none MAILSTEAD_BACKUP_PASSPHRASE= MAILSTEAD_BACKUP_IDENTITY_FILE`,
+      '/mnt/backup/mail': sealed,
+      '/var/lib/mailstead-new': `${restored}-by-identity`,
+    };
+    const later = { ...paths, [restored]: `${restored}-at`, '2026-11-23T08:00:00Z': '2099-01-01T00:00:00Z' };
+    await runAll('backups.md', [
+      on('bin/mailstead backup /mnt/backup/mail', /^Snapshot \S+ in .*: 5 messages of 1 mailboxes/, paths),
+      on('bin/mailstead backup s3://bucket/prefix', /^Snapshot \S+ in s3:.*: 5 messages/, {
+        's3://bucket': `s3://${bucket.options.bucket}`,
+      }),
+      on('bin/mailstead backup list /mnt/backup/mail', /^snapshot .*\n\S+ .* 5 .* yes/, paths),
+      on('bin/mailstead backup verify /mnt/backup/mail', /is whole: 5 messages compared/, paths),
+      on(
+        'bin/mailstead restore /mnt/backup/mail --data-dir /var/lib/mailstead-new',
+        /^5 messages of 1 mailboxes/,
+        paths,
+      ),
+      on(
+        'bin/mailstead restore /mnt/backup/mail --data-dir /var/lib/mailstead-new --at 2026-11-23T08:00:00Z',
+        /^5 messages of 1 mailboxes restored to .*restored-at/,
+        later,
+      ),
+      on('bin/mailstead backup keygen identity.txt', /MAILSTEAD_BACKUP_RECIPIENT=(\S+)\n[^]*Snapshot .*: 5 messages/, {
+        'bin/mailstead backup keygen identity.txt': backUpForRecipient(sealed),
+      }),
+      on(
+        'MAILSTEAD_BACKUP_IDENTITY_FILE=identity.txt bin/mailstead backup verify /mnt/backup/mail',
+        /is whole: 5 messages compared/,
+        elsewhere,
+      ),
+      on(
+        'MAILSTEAD_BACKUP_IDENTITY_FILE=identity.txt bin/mailstead restore /mnt/backup/mail --data-dir /var/lib/mailstead-new',
+        /^5 messages of 1 mailboxes/,
+        elsewhere,
+      ),
+      on('bin/mailstead queue list', /./),
+      on('bin/mailstead restore /mnt/backup/mail --mailbox anna@example.com', /^0 messages restored .*has 5 of them/, {
+        ...paths,
+        'anna@example.com': box.address,
+      }),
+      on(
+        'bin/mailstead restore /mnt/backup/mail --mailbox anna@example.com --message MESSAGE-ID',
+        /^0 messages restored .*has 1 of them/,
+        { ...paths, 'anna@example.com': box.address, 'MESSAGE-ID': 'page-3@load.test' },
+      ),
+      on('bin/mailstead fsck', /^5 stored messages read, 0 damaged\.\nThe database is whole\./),
+      on('bin/mailstead fsck --backup /mnt/backup/mail --json', /"ok": true/, paths),
+      on('bin/mailstead upgrade --check', /./),
+      on(
+        'bin/mailstead backup /mnt/backup/mail --continuous',
+        /^Copied until /,
+        untilCopied(join(directory, 'copies')),
+      ),
+    ]);
+    await using second = await startBox({ dataDir: restored, settings: { BACKUP_PASSPHRASE: PASSPHRASE } });
+    expect(JSON.stringify(await second.ask('list_emails'))).toContain(box.address);
+  },
+);
 
 test('every command of the page on moving in does what the page says', { timeout: BUSY_MS }, async () => {
   await run('mailstead domain add example.org');

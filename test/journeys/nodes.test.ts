@@ -7,7 +7,7 @@ import { ME, type Nodes, startNodes } from '../support/nodes.ts';
 import { isPostgresInstalled, type PostgresServer, startPostgres } from '../support/postgres.ts';
 
 const SEED = 20_261_128;
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 
 describe.skipIf(!isPostgresInstalled)('two nodes on one PostgreSQL (postgresql-15 of Debian) and one bucket', () => {
   let server: PostgresServer;

@@ -11,12 +11,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Value } from '../../mail/store/engine/types.ts';
 import type { Box } from '../support/box.ts';
+import { rowsOfBox } from '../support/box-database.ts';
 import { organizationBox, tool } from '../support/mcp.ts';
+import { onPostgres } from '../support/test-database.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 /** Columns that no export may show. */
@@ -54,29 +56,33 @@ async function ask(name: string, args: object): Promise<Record<string, unknown>>
   return body;
 }
 
-function rows(sql: string): Record<string, unknown>[] {
-  using db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
-  return db.prepare(sql).all();
-}
+const rows = (sql: string): Promise<Record<string, Value>[]> => rowsOfBox(box.dataDir, sql);
+
+/** Columns of all tables. */
+const COLUMNS = onPostgres
+  ? `SELECT table_name AS "table", column_name AS "column", CASE data_type WHEN 'bytea' THEN 'BLOB' END AS type
+     FROM information_schema.columns WHERE table_schema = 'mailstead'`
+  : `SELECT t.name AS "table", c.name AS "column", c.type FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`;
 
 /** Every stored value that is a secret, in the forms in which a text could have it. */
-function storedSecrets(): string[] {
-  const columns = rows(
-    `SELECT t.name AS "table", c.name AS "column", c.type FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`,
-  );
+async function storedSecrets(): Promise<string[]> {
+  const columns = await rows(COLUMNS);
   const secret = columns.filter(({ column, type }) => type === 'BLOB' || SECRET.test(String(column)));
   const own = secret.filter(
     ({ table, column }) => !['blob', 'message_index'].includes(String(table)) && column !== 'email_key',
   );
-  return own.flatMap(({ table, column }) =>
-    rows(`SELECT "${String(column)}" AS value FROM "${String(table)}"`).flatMap(({ value }) => {
-      if (value instanceof Uint8Array)
-        return value.length < 8
-          ? []
-          : ['hex', 'base64', 'base64url'].map((form) => Buffer.from(value).toString(form as BufferEncoding));
-      return typeof value === 'string' && value.length >= 8 ? [value] : [];
-    }),
-  );
+  const found: string[] = [];
+  for (const { table, column } of own) {
+    const values = await rows(`SELECT "${String(column)}" AS value FROM "${String(table)}"`);
+    found.push(...values.flatMap(({ value }) => formsOf(value ?? null)));
+  }
+  return found;
+}
+
+function formsOf(value: Value): string[] {
+  if (value instanceof Uint8Array && value.length >= 8)
+    return ['hex', 'base64', 'base64url'].map((form) => Buffer.from(value).toString(form as BufferEncoding));
+  return typeof value === 'string' && value.length >= 8 ? [value] : [];
 }
 
 async function run(...words: string[]): Promise<{ stdout: string; stderr: string }> {
@@ -84,7 +90,7 @@ async function run(...words: string[]): Promise<{ stdout: string; stderr: string
 }
 
 test('an organization leaves with everything but mail and secrets, as JSON', async () => {
-  const [{ slug } = {}] = rows(`SELECT slug FROM organization WHERE name = 'Leavers'`);
+  const [{ slug } = {}] = await rows(`SELECT slug FROM organization WHERE name = 'Leavers'`);
   const path = join(directory, 'leavers.json');
   await run('organization', 'export', String(slug), path);
   const text = readFileSync(path, 'utf8');
@@ -98,7 +104,7 @@ test('an organization leaves with everything but mail and secrets, as JSON', asy
   expect(found['audit']?.map(({ operation }) => operation)).toContain('create_webhook');
   expect(text).not.toContain('me@box.test');
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  const stored = storedSecrets();
+  const stored = await storedSecrets();
   expect(stored.length).toBeGreaterThan(10);
   expect([...secrets, ...stored].filter((secret) => text.includes(secret))).toEqual([]);
 });
@@ -116,7 +122,7 @@ async function receiveMail(): Promise<void> {
   const smtp = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
   await smtp.sendMail({ from: 'bert@old.example', to: 'anna@leave.test', subject: 'leaving', text: 'x' });
   smtp.close();
-  const count = (): unknown => rows('SELECT count(*) AS n FROM entry')[0]?.['n'];
+  const count = async (): Promise<unknown> => (await rows('SELECT count(*) AS n FROM entry'))[0]?.['n'];
   await expect.poll(count).toBe(1);
 }
 

@@ -48,7 +48,7 @@ async function send(domain: string, to: string[], owned = acme): Promise<string>
 }
 
 const types = () => receiver.told.map(({ event }) => event.type);
-const arrived = (n: number) => expect.poll(() => receiver.told.length, { timeout: 15_000, interval: 30 }).toBe(n);
+const arrived = (n: number) => expect.poll(() => receiver.told.length, { timeout: 60_000, interval: 30 }).toBe(n);
 
 test('an organization hears what becomes of its mail, in order and signed, and of no other’s', async () => {
   const { signingSecret } = await ask('create_webhook', { url });
@@ -115,7 +115,7 @@ test('the portal adds one, shows its history, rotates its secret and removes it'
   // The other webhook hears of it as well.
   await arrived(2);
   await expect
-    .poll(async () => (await acme.owner.get(page)).text, { timeout: 10_000 })
+    .poll(async () => (await acme.owner.get(page)).text, { timeout: 60_000 })
     .toContain('email.queued</code>');
   expect((await acme.owner.act(page, 'test', {})).status).toBe(303);
   expect(types()).toContain('webhook.test');

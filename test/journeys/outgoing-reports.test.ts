@@ -1,9 +1,8 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { readReportMessage } from '../../mail/reports/read-report.ts';
 import { startBox } from '../support/box.ts';
+import { changeBox, rowsOfBox } from '../support/box-database.ts';
 import { remoteHost } from '../support/remote-host.ts';
 import { dnsServer } from '../support/dns-server.ts';
 import { Wire } from '../support/wire.ts';
@@ -42,15 +41,13 @@ test('mail that arrives and mail that leaves is reported to its domain the next 
   for (let n = 0; n < 3; n++) expect(await passOn(box.port('smtp'), LETTER)).toMatch(/^250/);
   await box.stop();
   // Counts of a stopped server are stored; they are moved to the day before yesterday, whose reports are all due.
-  const database = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
   const day = Math.floor(Date.now() / DAY_MS) - 2;
-  database.prepare('UPDATE dmarc_result SET day = ?').run(day);
-  database
-    .prepare(
-      "INSERT INTO tls_result VALUES (?, 'remote.example', 'no-policy-found', '[]', 'success', 'mx.remote.example', '', '', 4)",
-    )
-    .run(day);
-  database.close();
+  await changeBox(box.dataDir, 'UPDATE dmarc_result SET day = ?', day);
+  await changeBox(
+    box.dataDir,
+    "INSERT INTO tls_result VALUES (?, 'remote.example', 'no-policy-found', '[]', 'success', 'mx.remote.example', '', '', 4)",
+    day,
+  );
   await box.start();
   const mails = await remote.received(2);
   const contents = mails.map(({ from, text }) => {
@@ -70,11 +67,8 @@ test('mail that arrives and mail that leaves is reported to its domain the next 
     { kind: 'tls', domain: 'remote.example', sums: [{ result: 'success', sessions: 4 }] },
   ]);
   await box.stop();
-  const after = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-  const today = after
-    .prepare('SELECT policy_type, sum(sessions) AS n FROM tls_result WHERE day > ? GROUP BY 1')
-    .all(day);
-  after.close();
+  const sums = 'SELECT policy_type, sum(sessions) AS n FROM tls_result WHERE day > ? GROUP BY 1';
+  const today = await rowsOfBox(box.dataDir, sums, day);
   // The session of the DMARC report alone: both left over one or two connections.
   expect(today.reduce((sum, row) => sum + Number(row['n']), 0)).toBeLessThanOrEqual(1);
 });

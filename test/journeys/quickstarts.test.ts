@@ -40,7 +40,7 @@ function blockWith(blocks: readonly string[], printed: readonly string[], text: 
   return printed[i] ?? expect.fail(`no block has ${text}`);
 }
 
-test.skipIf(!TOOLS)('the quickstart for an agent', { timeout: 120_000 }, async () => {
+test.skipIf(!TOOLS)('the quickstart for an agent', { timeout: 240_000 }, async () => {
   await using box = await startBox();
   const printed = await follow('quickstart-agent.md', box);
   const said = (text: string): string => blockWith(commandsOf('quickstart-agent.md'), printed, text);
@@ -53,7 +53,7 @@ test.skipIf(!TOOLS)('the quickstart for an agent', { timeout: 120_000 }, async (
   expect(said('bin/mailstead mcp')).toContain('"name":"Example"');
 });
 
-test.skipIf(!TOOLS)('the quickstart for a person', { timeout: 120_000 }, async () => {
+test.skipIf(!TOOLS)('the quickstart for a person', { timeout: 240_000 }, async () => {
   await using box = await startBox();
   const printed = await follow('quickstart-person.md', box);
   const said = (text: string): string => blockWith(commandsOf('quickstart-person.md'), printed, text);
@@ -65,7 +65,7 @@ test.skipIf(!TOOLS)('the quickstart for a person', { timeout: 120_000 }, async (
   expect(said('MAILINDEX=2')).toMatch(/Claim your organization Anna and friends[^]*\/auth\/setup\?token=/);
 });
 
-test.skipIf(!TOOLS)('the quickstart for an operator', { timeout: 120_000 }, async () => {
+test.skipIf(!TOOLS)('the quickstart for an operator', { timeout: 240_000 }, async () => {
   await using box = await startBox();
   const printed = await follow('quickstart-operator.md', box);
   const said = (text: string): string => blockWith(commandsOf('quickstart-operator.md'), printed, text);
@@ -91,7 +91,7 @@ test('every quickstart has commands, and links to what is there', () => {
   }
 });
 
-test.skipIf(!TOOLS)('the page on sending, webhooks and forwards', { timeout: 120_000 }, async () => {
+test.skipIf(!TOOLS)('the page on sending, webhooks and forwards', { timeout: 240_000 }, async () => {
   await using box = await startBox();
   const start = commandsOf('quickstart-agent.md');
   const before = start.slice(0, start.findIndex((block) => block.includes('reveal_email_credentials')) + 1);
@@ -109,7 +109,7 @@ test.skipIf(!TOOLS)('the page on sending, webhooks and forwards', { timeout: 120
   expect(said('get_email_stats')).toMatch(/"totals":\{[^}]*"sent":[1-9]/);
 });
 
-test.skipIf(!TOOLS)('the page on JMAP', { timeout: 120_000 }, async () => {
+test.skipIf(!TOOLS)('the page on JMAP', { timeout: 240_000 }, async () => {
   await using box = await startBox();
   const start = commandsOf('quickstart-agent.md');
   const before = start.slice(0, start.findIndex((block) => block.includes('reveal_email_credentials')) + 1);

@@ -81,7 +81,7 @@ test('what a program sent turns out to be for nobody: its status, the list, and 
   const sent = await send(YOU);
   const id = sent.json?.['id'];
   const [mail] = await remote.received(1);
-  await expect.poll(async () => (await status(id))['status'], { timeout: 15_000 }).toBe('delivered');
+  await expect.poll(async () => (await status(id))['status']).toBe('delivered');
   // orders@ has no mailbox: its plain address is nobody, and so is one that nobody here made.
   expect(await passOn('', 'orders@home.example', gone(YOU))).toMatch(/^550 5\.1\.1/);
   expect(await passOn('', `orders+r1-aaaaaaaaaaaa@home.example`, gone(YOU))).toMatch(/^550 5\.1\.1/);

@@ -12,7 +12,7 @@ const ANNA = 'anna@box.test';
 const ROLES: readonly Role[] = ['inbox', 'drafts', 'sent', 'trash', 'archive'];
 
 /** One scenario over each protocol: the results are equal, and after each step all protocols show the same mail. */
-test.each(WAYS)('the story over $name', { timeout: 60_000 }, async (way) => {
+test.each(WAYS)('the story over $name', { timeout: 240_000 }, async (way) => {
   await using box = await startBox();
   await box.ask('add_mailbox', { address: ANNA, password: box.password });
   await using endpoints = await openAll(box);

@@ -187,7 +187,7 @@ describe('a scheduled message', () => {
     const { body } = await post({ ...mail, subject: 'in a moment', sendAt });
     expect(body['status']).toBe('scheduled');
     expect(await newest()).not.toContain('in a moment');
-    await expect.poll(() => newest(), { timeout: 15_000, interval: 200 }).toContain('in a moment');
+    await expect.poll(() => newest(), { timeout: 60_000, interval: 200 }).toContain('in a moment');
     expect(await get(`/api/email/messages/${String(body['id'])}`)).toMatchObject({ status: 'delivered' });
   });
 

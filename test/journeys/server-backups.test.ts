@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 import { UNDER_LOAD } from '../support/faults.ts';
+import { flipped } from '../support/flipped.ts';
 import { Ledger, load, numberedMany } from '../support/load.ts';
 import { leads, Visitor } from '../support/visitor.ts';
 
@@ -97,9 +98,7 @@ test(
     const packs = join(target, 'packs');
     const [name = ''] = readdirSync(packs);
     const whole = readFileSync(join(packs, name));
-    const damaged = Buffer.from(whole);
-    damaged.writeUInt8(damaged.readUInt8(100) ^ 1, 100);
-    writeFileSync(join(packs, name), damaged);
+    writeFileSync(join(packs, name), flipped(whole, 8 * 100));
     await started('verification');
     expect((await finished()).verified).toMatchObject({ ok: false, problem: expect.stringMatching(/Snapshot/) });
     expect(await page()).toMatch(/State Damaged .*Next: Set a new MAILSTEAD_BACKUP_TARGET/);

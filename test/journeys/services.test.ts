@@ -36,7 +36,7 @@ test('a supervised program ends with the box, and comes again with it', async ()
   await box.stop();
   expect(runs(pid)).toBe(false);
   await box.start();
-  await expect.poll(() => started(box).length, { timeout: 15_000 }).toBe(2);
+  await expect.poll(() => started(box).length).toBe(2);
   const again = started(box).at(-1) ?? 0;
   expect(runs(again)).toBe(true);
   await box.stop();
@@ -48,7 +48,7 @@ test.runIf(process.platform === 'linux')('after the box was killed there is one 
   const pid = await supervised(box);
   await box.kill();
   await box.start();
-  await expect.poll(() => started(box).length, { timeout: 15_000 }).toBe(2);
+  await expect.poll(() => started(box).length).toBe(2);
   expect(started(box).filter(runs)).toHaveLength(1);
   expect(runs(pid)).toBe(false);
   await box.stop();

@@ -130,8 +130,9 @@ describe('a smarthost that stands by', () => {
     strict.script.rcpt = '451 4.7.1 Greylisting in action';
     await send('grey@strict.example');
     await box.logged((line) => line.msg === 'relay: deferred' && String(line['text']).includes('Greylisting'));
-    const { queue } = operator('queue', 'list') as Queue;
-    expect(queue[0]?.explanation).toContain('defers mail from unknown servers (greylisting)');
+    // Stored after it was logged.
+    const explanation = (): string | undefined => (operator('queue', 'list') as Queue).queue[0]?.explanation;
+    await expect.poll(explanation).toContain('defers mail from unknown servers (greylisting)');
     const had = strict.mails.length;
     delete strict.script.rcpt;
     expect(operator('queue', 'route', 'direct', 'domain:strict.example')).toMatchObject({ changed: 1 });

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
+import { changeBox, dumpOfBox, rowsOfBox } from '../support/box-database.ts';
 import { JmapClient } from '../support/jmap-client.ts';
 import { readAccount } from '../support/mail-facts.ts';
 import { viewByImap, viewByJmap, viewByMcp, viewByPortal } from '../support/mailbox-views.ts';
@@ -168,6 +168,14 @@ async function deleteAll(): Promise<void> {
   await say('DELETE Projects');
 }
 
+/** As {@link filesWith}, and the dump of PostgreSQL with one of the words. */
+async function copiesWith(words: readonly string[]): Promise<string[]> {
+  const dump = (await dumpOfBox(box.dataDir)).toLowerCase();
+  const forms = (word: string): string[] => [word, Buffer.from(word).toString('hex')].map((form) => form.toLowerCase());
+  const dumped = words.filter((word) => forms(word).some((form) => dump.includes(form)));
+  return [...filesWith(words), ...dumped.map((word) => `dump: ${word}`)];
+}
+
 /** Every file of the data directory with one of the words, which the index has in lower case. */
 function filesWith(words: readonly string[]): string[] {
   const files = readdirSync(box.dataDir, { recursive: true, encoding: 'utf8' });
@@ -185,9 +193,9 @@ async function expectIndexSwept(): Promise<void> {
   await expect.poll(words, { timeout: PURGED_MS, interval: 1_000 }).toEqual([]);
 }
 
-/** Expects that every word is still somewhere in the data directory. */
-function expectAllKept(): void {
-  const kept = filesWith(ALL_WORDS);
+/** Expects that every word is still somewhere in the data directory or the database. */
+async function expectAllKept(): Promise<void> {
+  const kept = await copiesWith(ALL_WORDS);
   for (const word of ALL_WORDS)
     expect(
       kept.some((line) => line.endsWith(word)),
@@ -249,14 +257,14 @@ test(
   { timeout: START_MS },
   async () => {
     await expectViews([], ALL);
-    expectAllKept();
+    await expectAllKept();
     expect((await person.act(`${await pageOf()}/deleted`, 'purge', {})).status).toBe(303);
     await expectViews([], []);
     expect(await cli('undelete', '--mailbox', box.address)).toContain('Nothing was deleted since then.');
     await expectIndexSwept();
     // The write-ahead log, which has older pages, ends with the server.
     await stop();
-    expect(filesWith(ALL_WORDS)).toEqual([]);
+    expect(await copiesWith(ALL_WORDS)).toEqual([]);
     await box.start();
     await connect();
   },
@@ -270,22 +278,15 @@ test(
     await searchAll();
     await deleteAll();
     await stop();
-    expectAllKept();
-    const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-    db.prepare('UPDATE expunged SET at = at - ?').run(31 * DAY_MS);
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    db.close();
+    await expectAllKept();
+    await changeBox(box.dataDir, 'UPDATE expunged SET at = at - ?', 31 * DAY_MS);
     await box.start();
-    const count = (): number => {
-      const reading = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
-      const rows = reading.prepare('SELECT count(*) AS n FROM email').get() as { n: number };
-      reading.close();
-      return rows.n;
-    };
+    const count = async (): Promise<unknown> =>
+      (await rowsOfBox(box.dataDir, 'SELECT count(*) AS n FROM email'))[0]?.['n'];
     await expect.poll(count, { timeout: PURGED_MS, interval: 1_000 }).toBe(0);
     await expectIndexSwept();
     await box.stop();
-    expect(filesWith(ALL_WORDS)).toEqual([]);
+    expect(await copiesWith(ALL_WORDS)).toEqual([]);
   },
 );
 

@@ -48,7 +48,7 @@ async function deliver(more: object = {}): Promise<void> {
   await transport.sendMail({ from, to: 'in@hook.test', subject: 'Grüße', text: 'Hallo', ...more });
 }
 
-const arrived = (n: number) => expect.poll(() => receiver.told.length, { timeout: 20_000, interval: 50 }).toBe(n);
+const arrived = (n: number) => expect.poll(() => receiver.told.length, { timeout: 60_000, interval: 50 }).toBe(n);
 
 test('reports a message as the interface says, signed over its octets', async () => {
   await deliver({
@@ -120,7 +120,7 @@ test('a refusal and a redirect are tried again, under the same id, and what came
     ).deliveries;
   // A delivery is recorded after the receiver has answered.
   await expect
-    .poll(async () => (await written()).map((one) => one.httpStatus), { timeout: 10_000 })
+    .poll(async () => (await written()).map((one) => one.httpStatus), { timeout: 60_000 })
     .toEqual([200, 200, 302, 500]);
   expect((await written())[2]?.problem).toContain('redirects');
 }, 180_000);
@@ -131,7 +131,7 @@ test('what was accepted is reported after a kill', async () => {
   await arrived(1);
   await box.kill();
   await box.start();
-  await expect.poll(() => receiver.told.length, { timeout: 30_000, interval: 100 }).toBeGreaterThan(1);
+  await expect.poll(() => receiver.told.length, { timeout: 60_000, interval: 100 }).toBeGreaterThan(1);
   expect(receiver.told.at(-1)?.event.message['subject']).toBe('before the crash');
 });
 

@@ -13,6 +13,6 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 200_000,
     // Vitest's second is too short for what waits for a thread, a socket or a disk beside others.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 60_000 } },
   },
 });

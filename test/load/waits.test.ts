@@ -39,7 +39,7 @@ test(`${WAITS} waits at once cost little, and each is informed of its own mailbo
   const metrics = async (): Promise<string> => (await http('GET', `http://127.0.0.1:${port}/metrics`)).text;
   const until = async (count: number): Promise<void> => {
     while (answers.length < count) answers.push(wait(answers.length % MAILBOXES));
-    await expect.poll(metrics, { timeout: 30_000 }).toContain(`waits_open ${count}\n`);
+    await expect.poll(metrics).toContain(`waits_open ${count}\n`);
   };
   const resident: number[] = [];
   for (const count of LOOKS) {
@@ -57,7 +57,7 @@ test(`${WAITS} waits at once cost little, and each is informed of its own mailbo
     expect(status).toBe(200);
     expect(text).toContain(`"subject":"for ${mailbox}"`);
   }
-  await expect.poll(metrics, { timeout: 20_000 }).toContain('waits_open 0\n');
+  await expect.poll(metrics).toContain('waits_open 0\n');
   expect(each).toBeLessThan(MOST_KB);
   console.log(`${WAITS} waits: ${each.toFixed(1)} kB each`);
   await box.stop();

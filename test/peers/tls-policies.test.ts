@@ -195,6 +195,6 @@ test('REQUIRETLS comes back from a Postfix that does not know it', async () => {
 test('in all, Postfix got what went, and nothing of what waits', async () => {
   const reached = async (): Promise<string[]> =>
     [...(await world.postfix.log()).matchAll(/ to=<you@(\S+)>/g)].map((found) => found[1] ?? '').sort();
-  await expect.poll(reached, { timeout: 20_000 }).toHaveLength(4);
+  await expect.poll(reached).toHaveLength(4);
   expect(await reached()).toEqual(['dane.test', 'open.test', 'remote.test', 'trying.test']);
 });

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ControlAnswer, callServer } from '../../src/operator-socket/client.ts';
-import { databaseOfDirectory } from './test-database.ts';
+import { databaseOfDirectory, dropDatabaseOfDirectory } from './test-database.ts';
 import { freePort } from './free-port.ts';
 import { cpuOfProcess } from './process-cost.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 /** Generous, because the machine may be busy. */
-const MAX_START_MS = 120_000;
+const MAX_START_MS = 240_000;
 const MAX_STOP_MS = 35_000;
 
 export type ListenerName = 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps' | 'http' | 'https' | 'dns';
@@ -155,12 +155,14 @@ export class Box implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child !== undefined) await this.#end('SIGKILL');
-    if (this.#options.dataDir === undefined) await rm(this.dataDir, { recursive: true, force: true });
+    if (this.#options.dataDir !== undefined) return;
+    await dropDatabaseOfDirectory(this.dataDir);
+    await rm(this.dataDir, { recursive: true, force: true });
   }
 
   async #settings(): Promise<Record<string, string>> {
     const { hostname } = this.#options;
-    const database = await databaseOfDirectory(this.dataDir);
+    const database = this.#options.settings?.['DATABASE'] ?? (await databaseOfDirectory(this.dataDir));
     const ports: Record<string, string> = {};
     for (const listener of ['smtp', 'submission', 'submissions', 'imap', 'imaps', 'http', 'https'] as const) {
       ports[`${listener.toUpperCase()}_PORT`] = String(this.#ports[listener] ?? (await freePort()));

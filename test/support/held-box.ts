@@ -1,14 +1,14 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { ImapFlow } from 'imapflow';
 import { quiet } from '../../mail/log.ts';
 import { accountByKey } from '../../mail/store/account/account.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import { storeParts } from '../../src/start/store-parts.ts';
 import { type Box, startBox } from './box.ts';
+import { changeBox } from './box-database.ts';
 import { dnsServer } from './dns-server.ts';
 import { holdMail } from './held-mail.ts';
 import { type ScriptedServer, scriptedServer } from './scripted-smtp.ts';
+import { databaseOfDirectory } from './test-database.ts';
 
 const ME = 'me@home.example';
 
@@ -78,11 +78,10 @@ export async function heldBox(): Promise<HeldBox> {
     },
     async makeDue() {
       await box.stop();
-      const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-      const { changes } = db.prepare('UPDATE scheduled SET due_at = ? WHERE hold_reason IS NULL').run(Date.now());
-      db.close();
+      const due = 'UPDATE scheduled SET due_at = ? WHERE hold_reason IS NULL';
+      const changes = await changeBox(box.dataDir, due, Date.now());
       await box.start();
-      return Number(changes);
+      return changes;
     },
     async [Symbol.asyncDispose]() {
       for (const one of [box, dns, remote]) await one[Symbol.asyncDispose]();
@@ -90,12 +89,13 @@ export async function heldBox(): Promise<HeldBox> {
   };
 }
 
-function openStore(dataDir: string): Promise<MailStore> {
+async function openStore(dataDir: string): Promise<MailStore> {
   const fatal = (error: Error): never => {
     throw error;
   };
   return MailStore.open({
     dataDir,
+    database: await databaseOfDirectory(dataDir),
     engine: storeParts(),
     keepFree: 0,
     clock: () => Date.now(),

@@ -12,7 +12,7 @@ import { unlimitedSubmission, outgoing } from './submission.ts';
 export const REASONS = [{ code: 'first_seen_recipient', text: 'x@elsewhere.test was never written to' }];
 
 /** Replaces the agent gate: everything requires approval by a person. */
-export function holdEverything(_rx: Read, mail: AgentMail, agent: AgentSending): Promise<PassedAgentMail> {
+export function checkAgentMail(_rx: Read, mail: AgentMail, agent: AgentSending): Promise<PassedAgentMail> {
   const context = { recipients: [], thread: null, authors: [] };
   return Promise.resolve({ kind: 'passed', mail: { mail, agent, context, fresh: [], weight: 1 }, reasons: REASONS });
 }

@@ -44,11 +44,12 @@ export function startPostgres(parent = IN_MEMORY, buffers = '16MB'): PostgresSer
   };
 }
 
-/** PostgreSQL refuses to run as root. */
+/** PostgreSQL refuses to run as root. Not as nobody, either: tests of services end all processes of that user. */
 function run(program: string, words: readonly string[]): void {
   const command = [join(PROGRAMS, program), ...words];
-  const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=nobody', '--regid=nogroup', '--clear-groups'] : [];
-  const [first = '', ...rest] = [...asNobody, ...command];
+  const asItsUser =
+    process.getuid?.() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
+  const [first = '', ...rest] = [...asItsUser, ...command];
   execFileSync(first, rest, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
 }
 

@@ -6,13 +6,29 @@ import type { MailStore } from '../../mail/store/store.ts';
 
 /** Changes rows of a store beside it, as damage or an older version would. */
 export async function rawChange({ database }: MailStore, sql: string, ...params: (number | string)[]): Promise<void> {
-  if (isPostgres(database)) {
-    const pool = openPool(database, 1);
-    await new PostgresConnection(pool, new Map()).run(sql, params);
+  await changeDatabase(database, sql, params);
+}
+
+/** Changes rows of a database, a path or a URL, in the dialect of SQLite. Returns the number of changed rows. */
+export async function changeDatabase(database: string, sql: string, params: readonly Value[]): Promise<number> {
+  if (isPostgres(database)) return connected(database, async (rx) => (await rx.run(sql, params)).changes);
+  using db = new DatabaseSync(database, { timeout: 5000 });
+  return Number(db.prepare(sql).run(...params).changes);
+}
+
+/** Rows of a database, a path or a URL, by a statement in the dialect of SQLite. */
+export async function rowsOfDatabase(database: string, sql: string, params: readonly Value[]): Promise<Row[]> {
+  if (isPostgres(database)) return connected(database, (rx) => rx.all(sql, params));
+  using db = new DatabaseSync(database, { readOnly: true, timeout: 5000 });
+  return db.prepare(sql).all(...params);
+}
+
+async function connected<T>(url: string, run: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+  const pool = openPool(url, 1);
+  try {
+    return await run(new PostgresConnection(pool, new Map()));
+  } finally {
     await pool.end();
-  } else {
-    using db = new DatabaseSync(database, { timeout: 5000 });
-    db.prepare(sql).run(...params);
   }
 }
 

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quiet } from '../../mail/log.ts';
@@ -51,12 +51,17 @@ function migrationsOf(parts: URL | ThreadParts): readonly Migration[] {
   return parts instanceof URL ? storeParts().migrations : parts.migrations;
 }
 
-/** A store in a directory of its own, which goes with it. */
-export async function testStore(engine: keyof typeof engines | ThreadParts = 'calling thread'): Promise<TestStore> {
+/** A store in a directory of its own, which goes with it. `from`: a data directory of SQLite that it is a copy of. */
+export async function testStore(
+  engine: keyof typeof engines | ThreadParts = 'calling thread',
+  from?: string,
+): Promise<TestStore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailstead-test-'));
   const parts = typeof engine === 'string' ? engines[engine] : engine;
   const database = await testDatabase(migrationsOf(parts));
-  if (database === undefined && !(parts instanceof URL)) copyTemplate(parts.migrations, join(dataDir, 'mailstead.db'));
+  if (from !== undefined) cpSync(from, dataDir, { recursive: true });
+  else if (database === undefined && !(parts instanceof URL))
+    copyTemplate(parts.migrations, join(dataDir, 'mailstead.db'));
   const fatal: Error[] = [];
   const clock = { now: Date.UTC(2026, 0, 1) };
   const open = (): Promise<MailStore> =>

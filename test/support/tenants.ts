@@ -1,4 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { submit } from '../../mail/delivery/submission-commit.ts';
 import { recordCorrespondents } from '../../mail/store/limit/budget.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
@@ -20,6 +23,7 @@ import { proveOwner } from './people.ts';
 import { unlimitedSubmission, outgoing } from './submission.ts';
 import { fakeResolver } from './fake-resolver.ts';
 import { putMail } from './put-mail.ts';
+import { onPostgres } from './test-database.ts';
 import { type TestWorld, testWorld } from './world.ts';
 
 /** The resources of one project of an organization, by the names of arguments of operations. */
@@ -121,19 +125,55 @@ export class Tenants implements AsyncDisposable {
   }
 }
 
-/** Two organizations of strangers in a world of their own, none of them the operator's. `over` replaces parts of it, `more` are commands of a test. */
+/** A closed world with two organizations, which others are copies of. */
+interface TenantsTemplate {
+  dataDir: string;
+  key: Buffer;
+  tenants: readonly Tenant[];
+}
+
+let template: Promise<TenantsTemplate> | undefined;
+
+/**
+ * Two organizations of strangers in a world of their own, none of them the operator's. `over` replaces parts of it, `more` are
+ * commands of a test. Where nothing is replaced they are copies of those that the process made first: what they need takes
+ * fifty operations.
+ */
 export async function twoTenants(
   over: Partial<TestContext> = {},
   more: readonly Command<never, unknown>[] = [],
 ): Promise<Tenants> {
-  const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
-  const test = await testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [
-    addPerson,
-    addContact,
-    proveOwner,
-    ...more,
-  ]);
+  if (onPostgres || Object.keys(over).length > 0) return makeTenants(await tenantsWorld(over, more));
+  const { tenants, ...from } = await (template ??= makeTemplate());
+  const test = await tenantsWorld({}, more, from);
+  const [a, b] = await Promise.all(
+    tenants.map(async (tenant) => ({ ...tenant, caller: await callerOf(test.world, tenant.secret) })),
+  );
+  if (a === undefined || b === undefined) throw new Error('the template has no two organizations');
+  return new Tenants(test, a, b);
+}
+
+async function makeTenants(test: TestWorld): Promise<Tenants> {
   return new Tenants(test, await makeTenant(test.world, 'alpha'), await makeTenant(test.world, 'bravo'));
+}
+
+function tenantsWorld(
+  over: Partial<TestContext>,
+  more: readonly Command<never, unknown>[],
+  from?: Omit<TenantsTemplate, 'tenants'>,
+): Promise<TestWorld> {
+  const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
+  return testWorld({ resolver: lookUp, lookNow: lookUp, ...over }, [addPerson, addContact, proveOwner, ...more], from);
+}
+
+async function makeTemplate(): Promise<TenantsTemplate> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'mailstead-tenants-'));
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  await using test = await tenantsWorld({}, []);
+  const { a, b } = await makeTenants(test);
+  // Nothing writes meanwhile: the database is copied with its log.
+  cpSync(test.store.dataDir, dataDir, { recursive: true });
+  return { dataDir, key: test.secretKey, tenants: [a, b] };
 }
 
 /** Operations that are no tools. */

@@ -81,10 +81,19 @@ export async function dropTestDatabase(url: string): Promise<void> {
   await administer(`DROP DATABASE IF EXISTS ${new URL(url).pathname.slice(1)} WITH (FORCE)`);
 }
 
+function nameOf(dataDir: string): string {
+  return `box_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
+}
+
+/** Deletes the database of {@link databaseOfDirectory}. */
+export async function dropDatabaseOfDirectory(dataDir: string): Promise<void> {
+  if (onPostgres) await administer(`DROP DATABASE IF EXISTS ${nameOf(dataDir)} WITH (FORCE)`);
+}
+
 /** URL of the database that belongs to a data directory; undefined: the tests run on SQLite. */
 export async function databaseOfDirectory(dataDir: string): Promise<string | undefined> {
   if (!onPostgres) return undefined;
-  const name = `box_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
+  const name = nameOf(dataDir);
   const sql = connect('postgres');
   try {
     const [there] = await sql`SELECT 1 FROM pg_database WHERE datname = ${name}`;

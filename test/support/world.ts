@@ -41,20 +41,23 @@ export interface TestContext extends AppContext {
 export interface TestWorld extends AsyncDisposable {
   world: TestContext;
   store: TestStore;
+  /** The key of its {@link SecretBox}. */
+  secretKey: Buffer;
   /** Events that operations report to the rest of the appliance. */
   events: string[];
 }
 
 /**
  * A world for operations, on a store of its own that writes on the calling thread, in local mode, with the operator's
- * organization. `over` replaces parts of it.
+ * organization. `over` replaces parts of it. `from`: a world that it is a copy of, as after a restart.
  */
 export async function testWorld(
   over: Partial<TestContext> = {},
   more: readonly Command<never, unknown>[] = [],
+  from?: { dataDir: string; key: Buffer },
 ): Promise<TestWorld> {
   const parts = storeParts();
-  const store = await testStore({ ...parts, commands: [...parts.commands, ...more] });
+  const store = await testStore({ ...parts, commands: [...parts.commands, ...more] }, from?.dataDir);
   const settings = loadSettings(
     {
       MAILSTEAD_DATA_DIR: store.dataDir,
@@ -66,8 +69,9 @@ export async function testWorld(
   if ('problem' in settings) throw new Error(settings.problem);
   const events: string[] = [];
   const clock = (): number => store.clock.now;
-  const secrets = new SecretBox(randomBytes(32));
-  await store.store.write(seedOperator, { name: 'Local' });
+  const secretKey = from?.key ?? randomBytes(32);
+  const secrets = new SecretBox(secretKey);
+  if (from === undefined) await store.store.write(seedOperator, { name: 'Local' });
   const lastUsed = new LastUsed(store.store);
   const baseUrl = (): string => 'http://127.0.0.1:8080';
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
@@ -163,6 +167,7 @@ export async function testWorld(
   return {
     world,
     store,
+    secretKey,
     events,
     async [Symbol.asyncDispose]() {
       waits[Symbol.dispose]();

@@ -39,6 +39,8 @@ export interface TextReaderOptions {
   thread?: URL;
   /** Memory of the texts that wait and are read. */
   memory?: MemoryBudget;
+  /** ms, monotonic. */
+  clock?: () => number;
 }
 
 /**
@@ -48,6 +50,7 @@ export interface TextReaderOptions {
 export class TextReader implements TextTaskRunner, AsyncDisposable {
   readonly #log: Log;
   readonly #memory: MemoryBudget;
+  readonly #clock: () => number;
   readonly #idle: ReadingThread[];
   readonly #threads: readonly ReadingThread[];
   readonly #queue = new TurnQueue<QueuedText>();
@@ -62,6 +65,7 @@ export class TextReader implements TextTaskRunner, AsyncDisposable {
   constructor(options: TextReaderOptions) {
     const { log, longestMs = DEFAULT_TIMEOUT_MS, thread = THREAD, heapMb = DEFAULT_HEAP_MB, memory } = options;
     this.#log = log;
+    this.#clock = options.clock ?? (() => performance.now());
     this.#memory = memory ?? new MemoryBudget(MAX_QUEUED_OCTETS);
     this.#threads = Array.from({ length: MAX_THREADS }, () => new ReadingThread({ thread, heapMb, longestMs }));
     // The last is taken first.
@@ -100,7 +104,7 @@ export class TextReader implements TextTaskRunner, AsyncDisposable {
   }
 
   #hasTime(): boolean {
-    const now = performance.now();
+    const now = this.#clock();
     if (now - this.#since > WINDOW_MS) [this.#since, this.#spent] = [now, 0];
     return this.#spent < SHARE_MS;
   }

@@ -8,6 +8,7 @@ import type { MailFolder } from './jmap-types.ts';
 import { MailError } from './jmap.ts';
 import { folderByRole } from './mail-state.ts';
 import { ModalDialog } from './modal.ts';
+import { attempt } from './notices.ts';
 import { ShareDialog } from './share-dialog.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
@@ -115,11 +116,16 @@ function DeleteForm({ folder }: { folder: MailFolder }) {
   useEffect(() => {
     countDeletion(folder).then(setCounted, (error: Error) => setProblem(error.message));
   }, [folder.id]);
+  // The dialog closes at once: behind it the deletion could not be stopped.
+  const start = (): Promise<void> => {
+    if (counted !== undefined) void attempt(() => deleteFolder(folder, counted.moved + counted.staying));
+    return Promise.resolve();
+  };
   return html`<${Modal}
     title=${t('folder.delete-one', { folder: folderName(folder) })}
     button=${t('folder.delete')}
     isReady=${counted !== undefined}
-    onSubmit=${() => deleteFolder(folder)}
+    onSubmit=${start}
   >
     <div role="status">
       ${counted === undefined ? html`<p class="soft">${problem === '' ? t('folder.counting') : problem}</p>` : consequences(counted)}

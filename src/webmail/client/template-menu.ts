@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { Composition } from './compose-state.ts';
 import { Icon } from './icons.ts';
 import { attempt } from './notices.ts';
-import { insertTemplate, loadTemplates, saveTemplate, templates } from './templates.ts';
+import { insertTemplate, loadTemplates, saveTemplate, templates, templateTotal } from './templates.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
@@ -22,6 +22,7 @@ export function TemplateMenu({ composed, onEdit }: TemplateMenuProps) {
     if ((event.currentTarget as HTMLDetailsElement).open) void attempt(loadTemplates);
   };
   const { value: all } = templates;
+  const { value: total } = templateTotal;
   return html`<details class="menu templates" ref=${menu} onToggle=${onToggle}>
     <summary class="icon-button" title=${t('compose.templates')} aria-label=${t('compose.templates')}>
       <${Icon} name="template" />
@@ -35,6 +36,7 @@ export function TemplateMenu({ composed, onEdit }: TemplateMenuProps) {
             ${subject === '' ? t('list.no-subject') : subject}
           </button>`,
       )}
+      ${all !== undefined && all.length < total && html`<p class="soft">${t('compose.more-templates', { count: all.length, total })}</p>`}
       <button type="button" class="save" onClick=${run(() => saveTemplate(composed))}>
         ${t('compose.save-template')}
       </button>

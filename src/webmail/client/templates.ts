@@ -4,7 +4,7 @@ import { emailOfDraft } from './drafts.ts';
 import { markupOfText } from './editor-html.ts';
 import { editText } from './editor.ts';
 import type { MailFolder } from './jmap-types.ts';
-import { MailError, methods, throwRefusals } from './jmap.ts';
+import { MailError, maxObjects, methods, throwRefusals } from './jmap.ts';
 import { folderByRole, folders, loadFolders } from './mail-state.ts';
 import { showNotice } from './notices.ts';
 import { composedWithoutSignature } from './signature.ts';
@@ -16,7 +16,6 @@ import { t } from './translate.ts';
 const FOLDER = 'Templates';
 /** The keyword of a template. */
 export const TEMPLATE = '$template';
-const MAX_TEMPLATES = 100;
 
 export interface MessageTemplate {
   id: string;
@@ -25,6 +24,8 @@ export interface MessageTemplate {
 
 /** Templates in the order of their names; undefined until they are loaded. */
 export const templates = signal<readonly MessageTemplate[] | undefined>(undefined);
+/** All templates of the folder: only the newest are listed if it has more than one request reads. */
+export const templateTotal = signal(0);
 
 const templatesFolder = (): MailFolder | undefined =>
   folderByRole('templates') ?? folders.value.find(({ parentId, name }) => parentId === null && name === FOLDER);
@@ -33,17 +34,17 @@ export async function loadTemplates(): Promise<void> {
   const inMailbox = templatesFolder()?.id;
   if (inMailbox === undefined) {
     templates.value = [];
+    templateTotal.value = 0;
     return;
   }
   const sort = [{ property: 'receivedAt', isAscending: false }];
-  const [, found] = await methods(
-    ['Email/query', { filter: { inMailbox }, sort, limit: MAX_TEMPLATES }],
+  const [query, found] = await methods(
+    ['Email/query', { filter: { inMailbox }, sort, limit: maxObjects().get, calculateTotal: true }],
     ['Email/get', { '#ids': { resultOf: '0', name: 'Email/query', path: '/ids' }, properties: ['id', 'subject'] }],
   );
-  const list = (found?.['list'] ?? []) as { id: string; subject: string | null }[];
-  templates.value = list
-    .map(({ id, subject }) => ({ id, subject: subject ?? '' }))
-    .toSorted((a, b) => a.subject.localeCompare(b.subject));
+  const list = templatesOf(found?.['list']);
+  templateTotal.value = Number(query?.['total'] ?? list.length);
+  templates.value = list.toSorted((a, b) => a.subject.localeCompare(b.subject));
 }
 
 /** Saves a message as a template, without its signature. One of the same subject is replaced. */
@@ -52,7 +53,7 @@ export async function saveTemplate(composed: Composition): Promise<void> {
   if (subject === '') throw new MailError(t('compose.template-subject'));
   const folder = await ensureFolder();
   await loadTemplates();
-  const earlier = (templates.value ?? []).filter((one) => one.subject === subject).map(({ id }) => id);
+  const earlier = await templatesNamed(subject, folder);
   const content = { ...composed, ...composedWithoutSignature(composed), subject, inReplyTo: [], references: [] };
   const create = { template: emailOfDraft(content, folder, { [TEMPLATE]: true, $seen: true }) };
   const [result] = await methods(['Email/set', { create }]);
@@ -61,6 +62,28 @@ export async function saveTemplate(composed: Composition): Promise<void> {
   await loadTemplates();
   const name = { name: subject };
   showNotice(earlier.length > 0 ? t('compose.template-replaced', name) : t('compose.template-saved', name));
+}
+
+/** Templates of a subject, also behind those that are listed. */
+async function templatesNamed(subject: string, inMailbox: string): Promise<string[]> {
+  const listed = templates.value ?? [];
+  const all = listed.length < templateTotal.value ? await foundBy(subject, inMailbox) : [];
+  return [...new Set([...listed, ...all].filter((one) => one.subject === subject).map(({ id }) => id))];
+}
+
+/** Templates whose subjects have the words of a subject. */
+async function foundBy(subject: string, inMailbox: string): Promise<MessageTemplate[]> {
+  const [, found] = await methods(
+    ['Email/query', { filter: { inMailbox, subject }, limit: maxObjects().get }],
+    ['Email/get', { '#ids': { resultOf: '0', name: 'Email/query', path: '/ids' }, properties: ['id', 'subject'] }],
+  );
+  return templatesOf(found?.['list']);
+}
+
+/** Templates of a response to Email/get. */
+function templatesOf(list: unknown): MessageTemplate[] {
+  const emails = (list ?? []) as { id: string; subject: string | null }[];
+  return emails.map(({ id, subject }) => ({ id, subject: subject ?? '' }));
 }
 
 /** The id of the folder for templates, which is created with the first one. */

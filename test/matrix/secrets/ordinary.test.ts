@@ -13,7 +13,7 @@ async function blocked(mails: readonly Buffer[], expected: readonly string[]): P
   return found;
 }
 
-test('wanted mail holds no secrets and no invisible characters', { timeout: 60_000 }, async () => {
+test('wanted mail holds no secrets and no invisible characters', { timeout: 240_000 }, async () => {
   const wanted = spamCorpus(3, 700).filter(({ junk }) => !junk);
   expect(wanted.length).toBeGreaterThan(300);
   expect(
@@ -24,7 +24,7 @@ test('wanted mail holds no secrets and no invisible characters', { timeout: 60_0
   ).toEqual([]);
 });
 
-test('junk and hostile mail holds no secrets; some of it has invisible characters', { timeout: 60_000 }, async () => {
+test('junk and hostile mail holds no secrets; some of it has invisible characters', { timeout: 240_000 }, async () => {
   const junk = spamCorpus(3, 700).filter((mail) => mail.junk);
   const mails = [...corpus().map(({ bytes }) => bytes), ...junk.map(({ octets }) => octets)];
   expect(await blocked(mails, ['invisible'])).toEqual([]);
@@ -48,7 +48,7 @@ test('an id of a message that is answered is taken for no token', async () => {
   expect(await secretsOf(Buffer.from(`${FROM}X-Id: ${id}\r\n\r\nText\r\n`))).toEqual(['token']);
 });
 
-test('large mail is gone through with time for others', { timeout: 60_000 }, async () => {
+test('large mail is gone through with time for others', { timeout: 240_000 }, async () => {
   const body = 'Some words, 1234 of them: a%20b =20 &amp; \\u0041 QUJDREVGRw==\r\n'.repeat(50_000);
   const octets = Buffer.from(`${FROM}\r\n${body}mst_${'0'.repeat(48)}\r\n`);
   let turns = 0;

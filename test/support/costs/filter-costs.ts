@@ -188,7 +188,8 @@ const CHECKS = costs(
     rspamdFindings: driven((text) => caught(() => rspamdFindings(text)), {
       at: 'mail/filter/scanners',
       input: 'answer of Rspamd',
-      bound: "operator's own scanner",
+      bound: '256 KiB',
+      most: 256 * 1024,
     }),
     clamavFindings: driven((text) => caught(() => clamavFindings(text)), {
       at: 'mail/filter/scanners',

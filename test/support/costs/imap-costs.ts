@@ -8,6 +8,7 @@ import { sharedName } from '../../../mail/imap/shared-names.ts';
 import { parseImapUrl } from '../../../mail/imap/url/imap-url.ts';
 import { roleOf } from '../../../mail/imap/special-use.ts';
 import { ThreadColumns } from '../../../mail/imap/search/columns/thread-columns.ts';
+import { isPlainHeader, lackOf, letterRuns } from '../../../mail/imap/search/lacks-texts.ts';
 import { bodyFacts, fieldTexts, headerFacts } from '../../../mail/imap/search/message-text.ts';
 import { parseSearch, parseSort, parseThread } from '../../../mail/imap/search/parse.ts';
 import { plainText } from '../../../mail/imap/search/plain-text.ts';
@@ -42,6 +43,13 @@ function commands(text: string): number {
 
 function searchedBody(text: string): unknown {
   return bodyFacts(octets(text), { parts: indexMessage(octets('\r\n')).parts, offset: 0, texts: ['B'] });
+}
+
+function lackedMessage(text: string): unknown {
+  return lackOf(['ZEBRAFINCH'])?.(
+    { text: `From: ${text}`, headerLength: 6 + text.length },
+    { parts: '[]', traceLength: 0 },
+  );
 }
 
 const WIRE = costs(
@@ -220,6 +228,18 @@ const SEARCH = costs(
       bound: '2,000 keys, 100 of them BODY or TEXT; 10 s',
       thread: 'reader, in turns',
     }),
+    isPlainHeader: driven((text) => isPlainHeader(`From: ${text}`), {
+      input: 'header searched by IMAP SEARCH',
+      bound: 'header limit of 256 KiB',
+      thread: 'reader, in turns',
+      worst: ['"', '" ', '@', '@ ', 'a ', ' ', 'a@', 'a, b@', '\r\n\t', 'a\r\n "'],
+    }),
+    lackOf: driven(lackedMessage, {
+      input: 'message searched by IMAP SEARCH',
+      bound: 'message of 64 KiB in ASCII',
+      thread: 'reader, in turns',
+    }),
+    letterRuns: driven(letterRuns, { input: 'text of IMAP SEARCH', bound: '2,000 keys', thread: 'reader, in turns' }),
     plainText: driven(plainText, { input: 'HTML searched by IMAP SEARCH', thread: 'reader, in turns' }),
   },
 );

@@ -100,7 +100,7 @@ describe('a mode', () => {
     expect(kind(await asToken(grandchild, 'list_emails'))).toBe('done');
   });
 
-  test('is that of all that it made, however many', { timeout: 30_000 }, async () => {
+  test('is that of all that it made, however many', { timeout: 240_000 }, async () => {
     const parent = await mint();
     const children = await Promise.all(Array.from({ length: 120 }, () => mint(`tok_${parent}`)));
     await setMode(parent, 'frozen');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import '../../support/gate-that-holds-all.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StoreBackend } from '../../../mail/imap/store-backend.ts';
 import { ScheduledMail } from '../../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../../mail/log.ts';
@@ -15,11 +16,6 @@ import { perform } from '../../../src/operations/perform.ts';
 import { releaseOutboxItem } from '../../../src/operations/operator/outbox.ts';
 import { ApprovalWorld } from '../../support/approval-world.ts';
 import { holdMail } from '../../support/held-mail.ts';
-
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 const passwordOf = query('test-password', async (rx, { account }: { account: number }) => {
   const sql = 'SELECT id FROM credential WHERE account_id = ?';

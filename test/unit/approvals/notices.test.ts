@@ -1,5 +1,6 @@
 import type { AppContext } from '../../../src/core/app-context.ts';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import '../../support/gate-that-holds-all.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { query } from '../../../mail/store/engine/types.ts';
 import { addProposal, decideProposal, type AddProposalResult } from '../../../src/agents/proposal-commands.ts';
 import { notifyApprovals } from '../../../src/approvals/commands.ts';
@@ -7,11 +8,6 @@ import { approvalRequests } from '../../../src/approvals/notice-source.ts';
 import { Notifier } from '../../../src/notices/notifier.ts';
 import { approvalLink } from '../../../src/approvals/link.ts';
 import { ApprovalWorld } from '../../support/approval-world.ts';
-
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 const MINUTE = 60_000;
 /** Letters of the box about mail that waits, decoded, oldest first. */

@@ -1,13 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import '../../support/gate-that-holds-all.ts';
 import { unschedule } from '../../../mail/delivery/scheduled-messages.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { listAudit } from '../../../src/audit/queries.ts';
 import { ApprovalWorld, PASSWORD } from '../../support/approval-world.ts';
-
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 const HOUR = 3_600_000;
 const takeBack = command('test-take-back', (tx, { trace }: { trace: string }, stamp) => unschedule(tx, trace, stamp));

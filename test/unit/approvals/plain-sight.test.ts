@@ -1,11 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import '../../support/gate-that-holds-all.ts';
 import { revealInvisible, describeLength } from '../../../src/untrusted/invisible.ts';
 import { ApprovalWorld } from '../../support/approval-world.ts';
-
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 test.each([
   ['a text that turns', 'invoice\u202efdp.exe', 'invoice⟨U+202E⟩fdp.exe'],

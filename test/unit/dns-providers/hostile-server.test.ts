@@ -48,13 +48,13 @@ test('a name server with names that cannot be written is refused in a sentence, 
   expect(texts).toEqual([expect.stringContaining('p=reject;')]);
 });
 
-test('a name server with thousands of records at a name is refused before they are read', async () => {
+test('a name server with hundreds of records at a name is refused before they are read', async () => {
   const { server, box } = await twoDomains();
   await using _server = server;
   await using _box = box;
   server.addresses = 100;
   expect(await box.do('preview_dns_changes')).toMatchObject({ zone: 'example.org' });
-  server.addresses = 1000;
+  server.addresses = 300;
   await expect(box.do('preview_dns_changes')).rejects.toThrow('more than 200 records at one name');
 });
 

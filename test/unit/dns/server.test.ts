@@ -117,13 +117,16 @@ test('an answer is never answered, and rubbish gets at most a header', async () 
 test('a flood over UDP is slowed down, and the server goes on', async () => {
   const socket = createSocket('udp4');
   const packet = encode(question('d.example'));
-  for (let i = 0; i < 1_000; i++) {
-    socket.send(packet, server.port, '127.0.0.1');
-    if (i % 50 === 0) await new Promise(setImmediate);
-  }
-  await expect.poll(() => counted.length, { timeout: 5_000 }).toBeGreaterThan(500);
+  // A busy machine loses many of them before the server.
+  const dropped = async (): Promise<number> => {
+    for (let i = 0; i < 500; i++) {
+      socket.send(packet, server.port, '127.0.0.1');
+      if (i % 50 === 0) await new Promise(setImmediate);
+    }
+    return counted.filter((one) => one === 'udp dropped').length;
+  };
+  await expect.poll(dropped).toBeGreaterThan(100);
   socket.close();
-  expect(counted.filter((one) => one === 'udp dropped').length).toBeGreaterThan(100);
   const tcp = await dial();
   tcp.write(streamEncode(question('d.example')));
   expect(await answers(tcp, 1)).toHaveLength(1);
@@ -220,7 +223,7 @@ describe('connections', () => {
     const flood = setInterval(() => {
       for (let i = 0; i < 20; i++) socket.write(packet);
     }, 1);
-    await expect.poll(() => socket.errored?.message, { timeout: 10_000 }).toMatch(/ECONNRESET|EPIPE/);
+    await expect.poll(() => socket.errored?.message).toMatch(/ECONNRESET|EPIPE/);
     clearInterval(flood);
     socket.destroy();
   });

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import '../../support/gate-that-holds-all.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -19,11 +20,6 @@ import { holdMail } from '../../support/held-mail.ts';
 import { unlimitedSubmission, outgoing } from '../../support/submission.ts';
 import { callerOf, type Tenants, type Things, twoTenants } from '../../support/tenants.ts';
 import { takePositions } from '../../support/waiting.ts';
-
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 const cancel = command('test-cancel', (tx, trace: string, stamp) => unschedule(tx, trace, stamp));
 
@@ -46,7 +42,7 @@ interface Reported {
   data: Record<string, unknown>;
 }
 
-const PATIENT = { timeout: 15_000 };
+const PATIENT = { timeout: 60_000 };
 
 let tenants: Tenants;
 let app: FastifyInstance;

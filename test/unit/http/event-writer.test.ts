@@ -92,7 +92,7 @@ describe('an answer of server-sent events', () => {
     writer.onClose(() => over++);
     writer.end();
     await once(socket.resume(), 'close');
-    await expect.poll(() => over, { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => over).toBe(1);
     writer.onClose(() => over++);
     expect(over).toBe(2);
     writer.event(BLOCK);

@@ -11,7 +11,7 @@ const OTHERS: Readonly<Record<string, string>> = {
     possibleSigner evaluateSignature verifySignature trustedSealer vouchingSealer findPublishedPolicy prefetchAlignment
     reverseNames iprevOf`,
   'mail/dns': 'findPublicResolver lookUpDs',
-  'mail/imap/search': 'searchSelected threadSelected watched',
+  'mail/imap/search': 'searchSelected threadSelected watched bytesOf',
   'mail/policy/style': 'declare',
   'mail/policy/words': 'wordHash countWord',
   'mail/agents/secrets': 'printableIn secretsInWords',

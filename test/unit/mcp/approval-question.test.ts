@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
+import '../../support/gate-that-holds-all.ts';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findOutboxItem } from '../../../mail/delivery/outbox-items.ts';
 import { decideByHttp } from '../../../src/approvals/decision.ts';
 import { resumeApproval } from '../../../src/mcp/approval-question.ts';
@@ -9,11 +10,6 @@ import { mcpRoutes } from '../../../src/mcp/routes.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { BY_AGENT } from '../../support/held-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
-
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 let tenants: Tenants;
 let app: FastifyInstance;

@@ -152,7 +152,7 @@ test('pages cover all of them once', async () => {
   expect(all.length).toBeGreaterThan(5);
 });
 
-test('pending release requests are limited', { timeout: 60_000 }, async () => {
+test('pending release requests are limited', { timeout: 240_000 }, async () => {
   const ids: string[] = [];
   for (let i = 0; i < 505; i++) ids.push(await put(page(`many ${i}`)));
   const queried = [];

@@ -58,6 +58,7 @@ const ALLOWED: Record<string, string> = {
   'src/domains/check.ts': 'time limit of one check',
   'src/http/alpn-challenges.ts': 'time limit of one handshake',
   'src/http/event-writer.ts': 'keep-alive and time limits of one connection',
+  'src/http/request-drain.ts': 'time limit of one stop',
   'src/jmap/api-route.ts': 'time limit of one request',
   'src/jmap/download-route.ts': 'time limit of one request',
   'src/jmap/first-route.ts': 'time limit of one request',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mailboxPaths } from '../../../src/cli/organization-mail-export.ts';
+import { exportedAddresses, mailboxPaths } from '../../../src/cli/organization-mail-export.ts';
 import { ExportPaths } from '../../../mail/transfer/export-paths.ts';
 
 const pathsOf = (format: 'maildir' | 'mbox' | 'eml', ...folders: string[]): string[] => {
@@ -61,4 +61,28 @@ describe('names of the mailboxes of an organization', () => {
     const name = mailboxPaths([long], 'eml')[0]?.[1] ?? '';
     expect(Buffer.byteLength(`${name}.partial`)).toBeLessThan(250);
   });
+});
+
+test('the addresses of an organization are read without what is behind them, such as the audit', async () => {
+  const read: string[] = [];
+  const mailboxes = (...names: string[]) => names.map((name) => ({ address: `${name}@box.test`, state: 0 }));
+  const steps = [
+    { section: 'users', rows: [{ address: 'no mailbox' }], next: { section: 1 } },
+    { section: 'mailboxes', rows: mailboxes('a', 'b'), next: { section: 1, after: 'b' } },
+    {
+      section: 'mailboxes',
+      rows: [...mailboxes('c'), { address: 'deleted@box.test', state: 2 }],
+      next: { section: 2 },
+    },
+    { section: 'audit', rows: [], next: { section: 2, after: 1 } },
+    { section: 'audit', rows: [], next: null },
+  ];
+  async function* pages() {
+    for (const step of steps) {
+      read.push(step.section);
+      yield await Promise.resolve(step);
+    }
+  }
+  expect(await exportedAddresses(pages())).toEqual(['a@box.test', 'b@box.test', 'c@box.test']);
+  expect(read).toEqual(['users', 'mailboxes', 'mailboxes']);
 });

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   open.dispose();
-  await expect.poll(() => tenants.world.waits.size, { timeout: 15_000 }).toBe(0);
+  await expect.poll(() => tenants.world.waits.size).toBe(0);
 });
 
 async function take(caller: Caller, count: number): Promise<CallerWait[]> {

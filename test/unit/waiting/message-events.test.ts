@@ -16,7 +16,7 @@ const notes = command('test-notes', async (tx, { tenant, count }: { tenant: numb
     await recordJournalEvent(tx, `noted-${i}`, 'delivered', null, { to: `x${i}@far.example` }, stamp, { tenant });
 });
 
-const PATIENT = { timeout: 15_000 };
+const PATIENT = { timeout: 60_000 };
 
 let tenants: Tenants;
 let mine: JournalView;

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import '../../support/gate-that-holds-all.ts';
 import { submit } from '../../../mail/delivery/submission-commit.ts';
 import { decideApproval } from '../../../src/approvals/commands.ts';
 import { watchResources } from '../../../src/mcp/watch.ts';
@@ -7,13 +8,8 @@ import { holdMail } from '../../support/held-mail.ts';
 import { unlimitedSubmission, outgoing } from '../../support/submission.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
-
 const URI = 'mail://outbox';
-const PATIENT = { timeout: 15_000 };
+const PATIENT = { timeout: 60_000 };
 
 let tenants: Tenants;
 beforeAll(async () => {

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => hooks[Symbol.asyncDispose]());
 
-const patience = { timeout: 15_000, interval: 20 };
+const patience = { timeout: 60_000, interval: 20 };
 const hookOf = async (account: number) => {
   const hook = await hooks.store.read(findWebhook, { account });
   if (hook === undefined) throw new Error('no webhook');

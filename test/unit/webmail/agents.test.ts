@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import '../../support/gate-that-holds-all.ts';
 import { findOutboxItem } from '../../../mail/delivery/outbox-items.ts';
 import { jmapId } from '../../../mail/store/object-id.ts';
 import { threadOf } from '../../../mail/store/message/conversation.ts';
@@ -6,11 +7,6 @@ import { type ConsentWorld, consentWorld, type Someone } from '../../support/con
 import { auditedOperations } from '../../support/factors.ts';
 import { holdMail } from '../../support/held-mail.ts';
 import { http } from '../../support/mcp.ts';
-
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 const MINUTE_MS = 60_000;
 let box: ConsentWorld;

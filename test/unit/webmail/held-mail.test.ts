@@ -1,16 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import '../../support/gate-that-holds-all.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findOutboxItem, type OutboxItem } from '../../../mail/delivery/outbox-items.ts';
 import { createMailbox, listMailboxes } from '../../../mail/store/mailbox/mailbox.ts';
 import { jmapId } from '../../../mail/store/object-id.ts';
 import { type ConsentWorld, consentWorld, type Someone } from '../../support/consent-world.ts';
 import { holdMail } from '../../support/held-mail.ts';
 import { http } from '../../support/mcp.ts';
-
-vi.mock('../../../mail/agents/gate/gate.ts', async () => {
-  const { holdEverything } = await import('../../support/held-mail.ts');
-  return { checkAgentMail: holdEverything };
-});
 
 const MINUTE_MS = 60_000;
 let box: ConsentWorld;

@@ -191,6 +191,7 @@ export const lists = {
   'batch.failed': 'Nach {done} von {total} angehalten. {why}',
   'batch.undone': 'Rückgängig gemacht.',
   'batch.restoring': 'Nachrichten wiederherstellen',
+  'batch.deleting-folder': 'Ordner löschen',
   'batch.moved': {
     one: '{count} Unterhaltung in „{folder}“ verschoben.',
     other: '{count} Unterhaltungen in „{folder}“ verschoben.',

@@ -18,6 +18,8 @@ export const writing = {
   'compose.templates': 'Vorlagen',
   'compose.save-template': 'Als Vorlage speichern',
   'compose.no-templates': 'Noch keine Vorlagen.',
+  'compose.more-templates':
+    'Die neuesten {count} von {total} Vorlagen sind aufgeführt. Die anderen liegen im Ordner „Vorlagen“.',
   'compose.template-subject': 'Geben Sie zuerst einen Betreff ein: Er ist der Name der Vorlage.',
   'compose.template-saved': 'Vorlage „{name}“ gespeichert.',
   'compose.template-replaced': 'Vorlage „{name}“ ersetzt. Die frühere ist im Papierkorb.',

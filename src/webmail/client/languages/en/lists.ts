@@ -181,6 +181,7 @@ export const lists = {
   'batch.failed': 'Stopped after {done} of {total}. {why}',
   'batch.undone': 'Undone.',
   'batch.restoring': 'Restore messages',
+  'batch.deleting-folder': 'Delete folder',
   'batch.moved': {
     one: '{count} conversation moved to "{folder}".',
     other: '{count} conversations moved to "{folder}".',

@@ -16,6 +16,8 @@ export const writing = {
   'compose.templates': 'Templates',
   'compose.save-template': 'Save as template',
   'compose.no-templates': 'No templates yet.',
+  'compose.more-templates':
+    'The newest {count} of {total} templates are listed. The others are in the folder Templates.',
   'compose.template-subject': 'Type a subject first: it is the name of the template.',
   'compose.template-saved': 'Template "{name}" saved.',
   'compose.template-replaced': 'Template "{name}" replaced. The earlier one is in Trash.',

@@ -190,6 +190,7 @@ export const lists = {
   'batch.failed': 'Detenido después de {done} de {total}. {why}',
   'batch.undone': 'Deshecho.',
   'batch.restoring': 'Restaurar mensajes',
+  'batch.deleting-folder': 'Eliminar carpeta',
   'batch.moved': {
     one: '{count} conversación movida a «{folder}».',
     many: '{count} de conversaciones movidas a «{folder}».',

@@ -18,6 +18,8 @@ export const writing = {
   'compose.templates': 'Plantillas',
   'compose.save-template': 'Guardar como plantilla',
   'compose.no-templates': 'Aún no hay plantillas.',
+  'compose.more-templates':
+    'Se muestran las {count} plantillas más recientes de {total}. Las demás están en la carpeta «Plantillas».',
   'compose.template-subject': 'Escribe antes un asunto: es el nombre de la plantilla.',
   'compose.template-saved': 'Plantilla «{name}» guardada.',
   'compose.template-replaced': 'Plantilla «{name}» reemplazada. La anterior está en la papelera.',

@@ -29,7 +29,7 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-test('10,000 changes give the state of a model, as IMAP shows', { timeout: 120_000 }, async () => {
+test('10,000 changes give the state of a model, as IMAP shows', { timeout: 240_000 }, async () => {
   await using fixture = await createJmapFixture();
   const mailboxes = [jmapId('mailbox', fixture.inbox)];
   for (const name of ['A', 'B', 'C']) {

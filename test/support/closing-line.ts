@@ -1,12 +1,13 @@
+import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 /**
  * Ends a run with each test that failed, `failed: FILE > NAME: WHY`, and the plain line `N passed, N failed`, which
  * scripts read whatever the other reporters print.
  */
 export default class ClosingLine implements Reporter {
-  onTestRunEnd(modules: ReadonlyArray<TestModule>): void {
+  onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<SerializedError>): void {
     const count = { passed: 0, failed: 0, skipped: 0 };
     const failures: string[] = [];
     for (const module of modules) {
@@ -21,9 +22,13 @@ export default class ClosingLine implements Reporter {
       // A file that does not load has no tests; it must not look like success.
       if (module.state() === 'failed' && count.failed === before) {
         count.failed += 1;
-        failures.push(`failed: ${module.relativeModuleId}`);
+        failures.push(`failed: ${module.relativeModuleId}${inShort(module.errors()[0]?.message)}`);
       }
     }
+    // What no test waited for, such as the end of a thread or of a worker: Vitest ends with 1 for it.
+    for (const { message, VITEST_TEST_PATH: path = 'outside of any file' } of unhandled)
+      failures.push(`failed: ${relative('.', String(path))}, outside of any test${inShort(message)}`);
+    count.failed += unhandled.length;
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
     const lines = [...failures, `${count.passed} passed, ${count.failed} failed${skipped}`];
     process.on('exit', () => process.stdout.write(`${lines.join('\n')}\n`));

@@ -60,11 +60,12 @@ test('a test that failed fails the run, by its name, and is not run again', () =
 });
 
 test.each([
-  ['says nothing', '', 38],
-  ['ran nothing', '0 passed, 0 failed', 38],
-  ['ends badly though no test failed', String.raw`Error: unhandled\n5 passed, 0 failed`, 43],
-])('a suite that %s has failed', (_, said, passed) => {
-  expect(suites({ test: [said] }).end).toBe(`failed: test as a whole\n${passed} passed, 1 failed`);
+  ['says nothing', '', 38, 'with status 0: '],
+  ['ran nothing', '0 passed, 0 failed', 38, 'with status 0: 0 passed, 0 failed'],
+  ['ends badly though no test failed', String.raw`Error\n5 passed, 0 failed`, 43, 'with status 1: 5 passed, 0 failed'],
+])('a suite that %s has failed, and it is said how it ended', (_, said, passed, how) => {
+  const failure = `failed: test as a whole, which ended ${how}`;
+  expect(suites({ test: [said] }).end).toBe(`${failure}\n${passed} passed, 1 failed`);
 });
 
 test('what would begin too late is left out by its name, and counts as skipped', () => {
@@ -100,11 +101,13 @@ test('a run whose first suite does not end in time has failed', () => {
 });
 
 test('a suite that was killed for another reason than the time has failed', () => {
-  expect(suites({ test: ['killed'] }).end).toBe('failed: test as a whole\n38 passed, 1 failed');
+  expect(suites({ test: ['killed'] }).end).toBe(
+    'failed: test as a whole, which ended with status 137: \n38 passed, 1 failed',
+  );
 });
 
 test('a suite that is ended has failed if one of its tests had', () => {
   const journeys = { 'test:journeys______shard____': ['broken'] };
   const { all } = suites(journeys, { ...began(45), CI_END: '1', CI_LAST: '1', CI_LAST_BESIDE: '1' });
-  expect(all).toContain('failed: test:journeys@1/4 as a whole\n');
+  expect(all).toContain('failed: test:journeys@1/4 as a whole, which ended with status 124: × it holds\n');
 });

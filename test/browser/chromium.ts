@@ -10,7 +10,17 @@ export async function openBrowser(more: readonly string[] = []): Promise<Browser
   const args = ['--no-sandbox', '--disable-dev-shm-usage', ...more];
   const browser = await chromium.launch({ executablePath: PROGRAM, args });
   watchPolicies(browser);
+  browser.on('context', endsQuietly);
   return browser;
+}
+
+/** Answers that a test makes for its page may be under way when it ends: that they come to nothing is no error. */
+function endsQuietly(context: BrowserContext): void {
+  const close = context.close.bind(context);
+  context.close = async (options) => {
+    await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+    return close(options);
+  };
 }
 
 /** A page that remembers everything that should not happen on it. */

@@ -5,6 +5,7 @@ import { startPostgres } from '../test/support/postgres.ts';
 import { type Figures, ingest, type Load } from './lib/ingest-load.ts';
 import { startMailstead, type Subject } from './lib/mailstead.ts';
 import { startPeer } from './lib/peer.ts';
+import { untilIdle } from './lib/process.ts';
 
 /**
  * One server on SQLite, one on PostgreSQL, and Debian's Postfix delivering by LMTP to Dovecot, interleaved in one run:
@@ -37,7 +38,11 @@ async function compare(
   const rounds: Record<SubjectName, Figures>[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const figures: Partial<Record<SubjectName, Figures>> = {};
-    for (const name of names) figures[name] = await ingest(subjects[name], loadOf(connections, messages[name]));
+    for (const name of names) {
+      figures[name] = await ingest(subjects[name], loadOf(connections, messages[name]));
+      // What is indexed behind the last messages would meet the next one.
+      await untilIdle(subjects[name].roots);
+    }
     rounds.push(figures as Record<SubjectName, Figures>);
   }
   const rate = (name: SubjectName): string => median(rounds.map((one) => one[name].perSecond)).toFixed(0);
@@ -54,7 +59,10 @@ postgres.roots.push(Number(readFileSync(join(server.socket, 'data/postmaster.pid
 const subjects = { sqlite, postgres, peer: await startPeer(10) };
 try {
   // V8 optimizes code only after some thousand messages.
-  for (const subject of Object.values(subjects)) await ingest(subject, loadOf(10, 3000));
+  for (const subject of Object.values(subjects)) {
+    await ingest(subject, loadOf(10, 3000));
+    await untilIdle(subject.roots);
+  }
   console.log(`${OCTETS} octets a message, ${ROUNDS} interleaved rounds, medians.`);
   console.log(
     '| connections | msg/s SQLite | PostgreSQL | peer | PostgreSQL / peer | CPU ms/msg SQLite | PostgreSQL | peer |',

@@ -176,13 +176,14 @@ export async function storeDelivery(
 ): Promise<boolean> {
   const { trace, sender, index, from } = mail;
   const { account, to, filing } = delivery;
-  const email = await deliverTo(tx, delivery, blob, index, stamp);
-  if (email === undefined) return false;
+  const copy = await deliverTo(tx, delivery, blob, index, stamp);
+  if (copy === undefined) return false;
+  const { email } = copy;
   // Not for programs, which pass on outside content, nor for automatic mail with the null sender.
   const { account: writer = null, tenant } = mail;
   if (writer !== null && tenant !== undefined && sender !== '') await recordLocalOrigin(tx, email, tenant);
   if (writer !== null && (await isContentTainted(tx, `trace/${trace}`))) await markEmail(tx, account, email);
-  await onDeliver(tx, { account, keys: keysOf(to), sender }, stamp);
+  if (copy.mayHaveCanaries) await onDeliver(tx, { account, keys: keysOf(to), sender }, stamp);
   const detail = { from: sender, to: [to], size: index.size, email, ...from, ...(filing && verdictDetails(filing)) };
   const event = filing?.folder === 'rejects' ? 'refused' : 'received';
   await recordJournalEvent(tx, trace, event, account, detail, stamp, { messageId: index.messageId });
@@ -203,16 +204,21 @@ function verdictDetails({ verdict: { outcome, score, findings } }: Filing): {
   return { folder: outcome, score, because: findings.map(({ why }) => why) };
 }
 
-/**
- * Stores a message in a mailbox of one account. Returns its email id, or undefined if rejected mail is not kept.
- */
+/** A message that was stored in a mailbox. */
+export interface StoredCopy {
+  email: number;
+  /** False: no canary of the account can have been written to. */
+  mayHaveCanaries: boolean;
+}
+
+/** Stores a message in a mailbox of one account. Undefined: rejected mail is not kept. */
 export async function deliverTo(
   tx: Write,
   { account, trace, quiet, filing, evenIfDeleted }: Delivery,
   blob: number,
   index: MessageIndex,
   stamp: Stamp,
-): Promise<number | undefined> {
+): Promise<StoredCopy | undefined> {
   const { folder = 'inbox', keywords = [] } = filing ?? {};
   const own = trace + (filing?.trace ?? '');
   const size = own.length + index.size;
@@ -231,7 +237,7 @@ export async function deliverTo(
   const { listener, away } = target;
   if (away === 1 && folder === 'inbox') await noteForVacation(tx, { account, email: email.id }, stamp);
   if (listener !== null && quiet !== true) await queueArrivalEvent(tx, { listener, account, email: email.id }, stamp);
-  return email.id;
+  return { email: email.id, mayHaveCanaries: target.canaries === 1 };
 }
 
 async function storeVerdict(tx: Write, account: number, email: number, filing: Filing, stamp: Stamp): Promise<void> {
@@ -241,11 +247,12 @@ async function storeVerdict(tx: Write, account: number, email: number, filing: F
   await recordSenderDelivery(tx, { account, keys: notedKeys(filing.senders), junk: filing.folder === 'junk' }, stamp);
 }
 
-/** Target mailbox, and listeners to notify. */
+/** Target mailbox, listeners to notify, and 1 if the account may have canaries. */
 interface TargetMailbox extends Record<string, number | null> {
   mailbox: number;
   listener: number | null;
   away: number | null;
+  canaries: number;
 }
 
 async function findTargetMailbox(
@@ -256,7 +263,8 @@ async function findTargetMailbox(
 ): Promise<TargetMailbox | undefined> {
   const target = await tx.get<TargetMailbox & { mailbox: number }>(
     // An account that was deleted since RCPT takes no more mail.
-    `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away
+    `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away,
+       EXISTS (SELECT 1 FROM canary WHERE account_id = ?1) AS canaries
      FROM mailbox m JOIN account a ON a.id = m.account_id AND (a.state < 2 OR a.state = 3 AND ?3 = 1)
        LEFT JOIN listener l ON l.account_id = m.account_id AND a.state < 2
        LEFT JOIN vacation v ON v.account_id = m.account_id AND a.state < 2
@@ -278,5 +286,5 @@ async function findRejectsMailbox(
   stamp: Stamp,
 ): Promise<TargetMailbox | undefined> {
   const mailbox = await rejectsMailbox(tx, message, stamp);
-  return mailbox === undefined ? undefined : { mailbox, listener: null, away: null };
+  return mailbox === undefined ? undefined : { mailbox, listener: null, away: null, canaries: 1 };
 }

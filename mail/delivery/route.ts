@@ -5,10 +5,17 @@ import type { Store } from '../store/engine/types.ts';
 import { directRoute, routeFacts } from '../store/address/route-facts.ts';
 import { allowsByName, senderRules } from '../store/filter/sender-rule.ts';
 
+/** At least one account. `aliases`: the alias that matched. `room`: octets that the quota of the only one had left, if known. */
+interface TargetAccounts {
+  accounts: readonly number[];
+  aliases?: readonly number[];
+  room?: number;
+}
+
 /** Target of a recipient address. */
 export type RecipientTarget =
-  /** At least one account; `forwards`: the mail is also or only forwarded. `aliases`: the alias that matched. */
-  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards: boolean; aliases?: readonly number[] }
+  /** `forwards`: the mail is also or only forwarded. */
+  | ({ kind: 'here'; address: Address; forwards: boolean } & TargetAccounts)
   /** No mailbox; mail is forwarded. */
   | { kind: 'forward'; address: Address }
   /** No mailbox, and no active forward at the moment. */
@@ -60,14 +67,14 @@ export async function route(store: Store, address: Address, options: RouteOption
   const facts = (await store.read(directRoute, input)) ?? (await store.read(routeFacts, input));
   if (facts.domain === 'none') return { kind: 'elsewhere' };
   if (facts.domain === 'unverified') return { kind: 'unverified' };
-  const { all, accounts, over, forwards, waits, alias, ruled } = facts;
+  const { all, accounts, over, forwards, waits, alias, ruled, room } = facts;
   if (over) return { kind: 'over' };
   if (facts.deleted) return { kind: 'deleted' };
   const by = alias !== null && { aliases: [alias] };
   if (all.length > 0 && accounts.length === 0) return { kind: 'full', accounts: all, address, ...by };
   if (accounts.length === 0 && waits) return { kind: 'waiting' };
   if (accounts.length === 0) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
-  const here = { kind: 'here', accounts, address, forwards, ...by } as const;
+  const here = { kind: 'here', accounts, address, forwards, ...by, ...(room !== undefined && { room }) } as const;
   return ruled && from !== undefined ? withoutBlockers(store, here, from()) : here;
 }
 

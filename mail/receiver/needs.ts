@@ -5,7 +5,15 @@ import type { SentCopy } from '../store/queue/sent-copies.ts';
 /** The handling of mail for a recipient address. Decided by `delivery/route`, answered by the RCPT command. */
 export type RecipientRoute =
   /** A mailbox, alias or detail address of this server. */
-  | { kind: 'here'; accounts: readonly number[]; address: Address; forwards?: boolean; aliases?: readonly number[] }
+  | {
+      kind: 'here';
+      accounts: readonly number[];
+      address: Address;
+      forwards?: boolean;
+      aliases?: readonly number[];
+      /** Octets that the quota of the only account had left; undefined: not known. */
+      room?: number;
+    }
   /** No mailbox; its mail is forwarded to other addresses. */
   | { kind: 'forward'; address: Address }
   /** A sender that was rewritten here (SRS): reports go to the original one. */

@@ -88,6 +88,8 @@ export async function quotaRefusal(
   const [only, ...more] = recipients;
   if (size - Buffer.byteLength(received) <= announced) return undefined;
   if (only === undefined || more.length > 0 || !isLocal(only)) return undefined;
+  // Seen at RCPT, as for an announced size.
+  if (size <= (only.route.room ?? 0)) return undefined;
   for (const account of only.route.accounts) {
     if (await store.read(accountHasRoom, { account, size })) return undefined;
   }

@@ -102,8 +102,8 @@ async function deliverFallback(tx: Write, { row: id, index }: FallbackDelivery, 
   const trace = Buffer.from(`X-Mailstead-Not-Forwarded: ${row.recipient}\r\n`).toString('latin1');
   // A mailbox that was deleted since keeps it too: it can be restored, and this is the only copy.
   const delivery = { account: row.account, to: row.recipient, trace, evenIfDeleted: true };
-  const email = await deliverTo(tx, delivery, row.blob, index, stamp);
-  const detail = { from: row.sender, to: row.recipient, ...(email !== undefined && { email }) };
+  const copy = await deliverTo(tx, delivery, row.blob, index, stamp);
+  const detail = { from: row.sender, to: row.recipient, ...(copy !== undefined && { email: copy.email }) };
   await recordJournalEvent(tx, row.trace, 'kept', row.account, detail, stamp, { messageId: index.messageId });
 }
 

@@ -35,6 +35,8 @@ export interface RouteFacts {
   waits: boolean;
   /** The tenant has sender rules. */
   ruled: boolean;
+  /** Octets that the quota of the only account has left, Infinity without one; undefined: not looked up. */
+  room?: number;
 }
 
 const NOTHING = {
@@ -56,25 +58,25 @@ export const directRoute = flagless(
   lookup(
     'direct-route',
     async (rx, { domain, keys: [key = ''], size }: RouteInput): Promise<RouteFacts | undefined> => {
-      const row = await rx.get<{ account: number; full: number; ruled: number }>(
-        `SELECT a.id AS account,
-         iif(a.used_bytes + ?3 > a.quota_bytes OR a.used_count >= a.quota_count, 1, 0) AS full,
+      const row = await rx.get<{ account: number; room: number | null; ruled: number }>(
+        `SELECT a.id AS account, iif(a.used_count >= a.quota_count, -1, a.quota_bytes - a.used_bytes) AS room,
          EXISTS (SELECT 1 FROM sender_rule WHERE tenant = d.tenant AND outgoing = 0) AS ruled
        FROM domain d CROSS JOIN address k ON k.key = ?2 AND k.domain_id = d.id CROSS JOIN account a ON a.id = k.account_id
        WHERE d.name = ?1 AND d.state = 1
          AND NOT EXISTS (SELECT 1 FROM forwarder WHERE source_key = ?2 AND domain_id = d.id)`,
         domain,
         key,
-        size,
       );
       if (row === undefined) return undefined;
-      const { account, full, ruled } = row;
+      const { account, ruled } = row;
+      const room = row.room ?? Infinity;
       return {
         domain: 'verified',
         ...NOTHING,
         all: [account],
-        accounts: full === 1 ? [] : [account],
+        accounts: size > room ? [] : [account],
         ruled: ruled === 1,
+        room,
       };
     },
   ),

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { openBlobFile } from '../blob/open-blob-file.ts';
 import type { DatabaseConnection } from '../engine/connection.ts';
+import type { Row } from '../engine/types.ts';
 
 /** Random access to the octets of one blob, on a thread that may block. */
 export interface Octets extends Disposable {
@@ -8,13 +9,21 @@ export interface Octets extends Disposable {
   read(start: number, length: number): Uint8Array;
 }
 
+/** Where the octets of a blob are: in its row or in a file; nowhere if it was purged. */
+export interface BlobRow extends Row {
+  file: string | null;
+  data: Uint8Array | null;
+}
+
 /** Opens a blob; a purged one is empty. `blobs` is the directory of blob files. */
 export function openOctets(connection: Pick<DatabaseConnection, 'get'>, blob: number, blobs: string): Octets {
-  const row = connection.get<{ file: string | null; data: Uint8Array | null }>(
-    'SELECT file, data FROM blob WHERE id = ?',
-    [blob],
-  );
-  return row?.file == null ? ofBytes(row?.data ?? new Uint8Array(0)) : ofFile(blobs, row.file);
+  const row = connection.get<BlobRow>('SELECT file, data FROM blob WHERE id = ?', [blob]);
+  return row === undefined ? ofBytes(new Uint8Array(0)) : octetsOf(row, blobs);
+}
+
+/** Opens the blob of a row. `blobs` is the directory of blob files. */
+export function octetsOf({ file, data }: BlobRow, blobs: string): Octets {
+  return file === null ? ofBytes(data ?? new Uint8Array(0)) : ofFile(blobs, file);
 }
 
 export function ofBytes(data: Uint8Array): Octets {

@@ -7,7 +7,8 @@ import type { Query, Read } from '../engine/types.ts';
 import { BlobUnreadable, isUnreadable } from '../blob/unreadable.ts';
 import { ACCOUNT_SPAN } from './account-span.ts';
 import type { MailSource } from './mail-source.ts';
-import { openOctets, type Octets } from './message-octets.ts';
+import { BlobsAhead } from './blobs-ahead.ts';
+import type { Octets } from './message-octets.ts';
 import { type MessageTexts, TextBatch } from './text-batch.ts';
 import { clearRemovedWords, noteRemovedWords, removedWordsSince } from './removed-words.ts';
 import { isOfDatabase, openTextFile, openTextWriter } from './text-file.ts';
@@ -98,8 +99,14 @@ export class TextIndex {
     const rows = this.#waiting(account);
     const until = performance.now() + BATCH_MS;
     const read: MessageTexts[] = [];
+    const blobs = new BlobsAhead(
+      this.#source.mail,
+      rows.map(({ blob_id }) => blob_id),
+      this.#place.blobs,
+    );
     while (read.length < rows.length && (read.length === 0 || performance.now() < until)) {
-      read.push(this.#textsOrNone(rows[read.length]!));
+      const at = read.length;
+      read.push(this.#textsOrNone(rows[at]!, () => blobs.open(at)));
     }
     const last = rows[read.length - 1];
     try {
@@ -250,9 +257,9 @@ export class TextIndex {
   }
 
   /** Skips an unreadable message so that it does not block later ones; no search finds it. */
-  #textsOrNone(row: Waiting): MessageTexts {
+  #textsOrNone(row: Waiting, open: () => Octets): MessageTexts {
     try {
-      return this.#texts(row);
+      return this.#texts(row, open);
     } catch (error) {
       if (isOfDatabase(error) || PASSING.has(String((error as NodeJS.ErrnoException).code))) throw error;
       this.#log.warn(
@@ -263,21 +270,12 @@ export class TextIndex {
     }
   }
 
-  #texts(row: Waiting): MessageTexts {
-    using octets = this.#openOctets(row.blob_id);
+  #texts(row: Waiting, open: () => Octets): MessageTexts {
+    using octets = openReadable(row.blob_id, open);
     const header = headerTexts(octets.read(0, row.header_length));
     const part = partTexts((start, length) => octets.read(start, length), unpackParts(row.parts));
     // Search results alone would reveal a secret by its prefix, letter by letter, so redacted text is not indexed.
     return { header, part: row.redacted_from === null ? part : { body: withoutLinks(part.body), attach: '' } };
-  }
-
-  /** Throws {@link BlobUnreadable} for a damaged page of the mail database, which is no damage of the index. */
-  #openOctets(blob: number): Octets {
-    try {
-      return openOctets(this.#source.mail, blob, this.#place.blobs);
-    } catch (error) {
-      throw isUnreadable(error) ? new BlobUnreadable(blob, (error as Error).message, { cause: error }) : error;
-    }
   }
 
   #progress(account: number): number {
@@ -290,5 +288,14 @@ export class TextIndex {
   #target(account: number): number {
     const row = this.#source.mail.get<{ email_seq: number }>('SELECT email_seq FROM account WHERE id = ?', [account]);
     return row?.email_seq ?? 0;
+  }
+}
+
+/** Throws {@link BlobUnreadable} for a damaged page of the mail database, which is no damage of the index. */
+function openReadable(blob: number, open: () => Octets): Octets {
+  try {
+    return open();
+  } catch (error) {
+    throw isUnreadable(error) ? new BlobUnreadable(blob, (error as Error).message, { cause: error }) : error;
   }
 }

@@ -64,6 +64,7 @@ export function openPool(url: string, max: number, onclose?: () => void): postgr
       jit: 'off',
       // As in SQLite: joins in the order in which they are written, each row looked up by an index. A plan is made once a
       // connection; the one that PostgreSQL makes for empty tables reads whole tables when they have grown.
+      plan_cache_mode: 'force_generic_plan',
       join_collapse_limit: 1,
       enable_seqscan: 'off',
       enable_hashjoin: 'off',

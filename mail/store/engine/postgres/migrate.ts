@@ -48,10 +48,18 @@ export async function migratePostgres(
     await createFunctions(sql);
     await createNodeTables(sql);
     await applyAll(sql, migrations, report);
+    await sql.unsafe(COMPRESS_MESSAGES);
   } finally {
     await sql.unsafe('SELECT pg_advisory_unlock($1::bigint)', [MIGRATION]);
   }
 }
+
+/** Compresses new messages with lz4 where PostgreSQL was built with it: its default takes a third of the time of an insert. */
+const COMPRESS_MESSAGES = `DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals))
+    AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('${SCHEMA}.blob') AND attname = 'data' AND attcompression = '')
+  THEN ALTER TABLE ${SCHEMA}.blob ALTER COLUMN data SET COMPRESSION lz4; END IF;
+END $$`;
 
 async function applyAll(sql: StatementSender, migrations: readonly Migration[], report: ReportUpgrade): Promise<void> {
   const applied = await sql.unsafe('SELECT ledger, number, checksum FROM migration');

@@ -7,6 +7,8 @@ import { type FetchLimits, guardedFetch } from './guarded-fetch.ts';
 const METADATA_MS = 3_600_000;
 /** Signatures of ID tokens that are accepted: neither none nor one with a shared secret. */
 const ALGORITHMS = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/;
+/** Characters of a subject. OpenID Connect Core 2. */
+const MAX_SUBJECT = 255;
 /** Difference between the clocks, seconds. */
 const TOLERANCE_S = 30;
 
@@ -89,6 +91,7 @@ export class OpenIdProvider {
     await library.validateApplicationLevelSignature(server, response, options);
     const claims = library.getValidatedIdTokenClaims(tokens);
     if (claims === undefined) throw new Error('the answer has no ID token');
+    if (claims.sub.length > MAX_SUBJECT) throw new Error(`the subject has more than ${MAX_SUBJECT} characters`);
     return { subject: claims.sub, email: verifiedAddress(claims) };
   }
 

@@ -64,6 +64,11 @@ describe('single sign-on', () => {
     expect(audited.filter((one) => one === 'link_single_sign_on')).toHaveLength(1);
   });
 
+  test('accepts a subject of 255 characters, the longest that there is', async () => {
+    const { email } = await member();
+    expect(leads((await signedIn(named(email, 'x'.repeat(255)))).said)).toBe('303 /account');
+  });
+
   test('accepts a signature by an elliptic curve', async () => {
     const { email } = await member();
     expect(leads((await signedIn(named(email), { alg: 'ES256' })).said)).toBe('303 /account');
@@ -90,6 +95,7 @@ describe('single sign-on', () => {
     ['no nonce', { nonce: undefined }, {}],
     ['an end in the past', { exp: now - 60, iat: now - 600 }, {}],
     ['no subject', { sub: undefined }, {}],
+    ['a subject of 256 characters', { sub: 'x'.repeat(256) }, {}],
     ['no signature', {}, { alg: 'none' }],
     ['a signature with a shared secret', {}, { alg: 'HS256' }],
     ['the signature of a stranger', {}, { stranger: true }],

@@ -40,7 +40,7 @@ async function compare(
     const figures: Partial<Record<SubjectName, Figures>> = {};
     for (const name of names) {
       figures[name] = await ingest(subjects[name], loadOf(connections, messages[name]));
-      // What is indexed behind the last messages would meet the next one.
+      // Its text index runs on behind the last message, and would meet the next server.
       await untilIdle(subjects[name].roots);
     }
     rounds.push(figures as Record<SubjectName, Figures>);

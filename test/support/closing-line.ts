@@ -25,7 +25,7 @@ export default class ClosingLine implements Reporter {
         failures.push(`failed: ${module.relativeModuleId}${inShort(module.errors()[0]?.message)}`);
       }
     }
-    // What no test waited for, such as the end of a thread or of a worker: Vitest ends with 1 for it.
+    // No test waited for these, such as the end of a thread: Vitest ends with 1 for them.
     for (const { message, VITEST_TEST_PATH: path = 'outside of any file' } of unhandled)
       failures.push(`failed: ${relative('.', String(path))}, outside of any test${inShort(message)}`);
     count.failed += unhandled.length;

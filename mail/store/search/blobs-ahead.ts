@@ -1,5 +1,5 @@
 import type { DatabaseConnection } from '../engine/connection.ts';
-import { type BlobRow, type Octets, octetsOf, openOctets } from './message-octets.ts';
+import { type BlobRow, type Octets, openOctets, openRow } from './message-octets.ts';
 
 /** Blobs of one statement: where the database is another process, each statement costs more than what it reads. */
 const AHEAD = 16;
@@ -24,7 +24,7 @@ export class BlobsAhead {
     if (at >= this.#end) this.#readFrom(at);
     const blob = this.#list[at] ?? 0;
     const row = this.#read.get(blob);
-    return row === undefined ? openOctets(this.#mail, blob, this.#directory) : octetsOf(row, this.#directory);
+    return row === undefined ? openOctets(this.#mail, blob, this.#directory) : openRow(row, this.#directory);
   }
 
   #readFrom(at: number): void {

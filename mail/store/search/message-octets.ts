@@ -18,11 +18,11 @@ export interface BlobRow extends Row {
 /** Opens a blob; a purged one is empty. `blobs` is the directory of blob files. */
 export function openOctets(connection: Pick<DatabaseConnection, 'get'>, blob: number, blobs: string): Octets {
   const row = connection.get<BlobRow>('SELECT file, data FROM blob WHERE id = ?', [blob]);
-  return row === undefined ? ofBytes(new Uint8Array(0)) : octetsOf(row, blobs);
+  return row === undefined ? ofBytes(new Uint8Array(0)) : openRow(row, blobs);
 }
 
 /** Opens the blob of a row. `blobs` is the directory of blob files. */
-export function octetsOf({ file, data }: BlobRow, blobs: string): Octets {
+export function openRow({ file, data }: BlobRow, blobs: string): Octets {
   return file === null ? ofBytes(data ?? new Uint8Array(0)) : ofFile(blobs, file);
 }
 

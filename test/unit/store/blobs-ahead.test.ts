@@ -6,26 +6,26 @@ const LIST = Array.from({ length: 40 }, (_, at) => 1_000 - at);
 
 /** Blobs whose octet is the last one of their number; `missing` ones have no row, and a list with `damaged` cannot be read. */
 function mailWith({ missing = 0, damaged = 0 } = {}): {
-  asked: string[];
+  statements: string[];
   all: <T extends Row>(sql: string, params: readonly Value[]) => T[];
   get: <T extends Row>(sql: string, params: readonly Value[]) => T | undefined;
 } {
-  const asked: string[] = [];
+  const statements: string[] = [];
   const rowOf = (id: number): Row => ({ id, file: null, data: Uint8Array.of(id % 256) });
   return {
-    asked,
+    statements,
     all: <T extends Row>(_: string, [list]: readonly Value[]) => {
       const ids = JSON.parse(String(list)) as number[];
-      asked.push(`${ids.length} blobs`);
+      statements.push(`${ids.length} blobs`);
       if (ids.includes(damaged)) throw new Error('a page is damaged');
-      // In another order than asked for, as a database may return them.
+      // In another order than statements for, as a database may return them.
       return ids
         .filter((id) => id !== missing)
         .toReversed()
         .map(rowOf) as T[];
     },
     get: <T extends Row>(_: string, [id]: readonly Value[]) => {
-      asked.push(`blob ${String(id)}`);
+      statements.push(`blob ${String(id)}`);
       if (id === damaged) throw new Error('this page is damaged');
       return id === missing ? undefined : (rowOf(Number(id)) as T);
     },
@@ -41,7 +41,7 @@ test('blobs of a list are read some at a time', () => {
   const mail = mailWith();
   const blobs = new BlobsAhead(mail, LIST, '/nowhere');
   expect(LIST.map((_, at) => octetAt(blobs, at))).toEqual(LIST.map((blob) => blob % 256));
-  expect(mail.asked).toEqual(['16 blobs', '16 blobs', '8 blobs']);
+  expect(mail.statements).toEqual(['16 blobs', '16 blobs', '8 blobs']);
 });
 
 test('a blob that was purged is empty', () => {
@@ -55,5 +55,5 @@ test('where one is damaged, each is read alone, and only that one fails', () => 
   expect(octetAt(blobs, 0)).toBe(LIST[0]! % 256);
   expect(() => octetAt(blobs, 1)).toThrow('this page is damaged');
   expect(octetAt(blobs, 2)).toBe(LIST[2]! % 256);
-  expect(mail.asked).toEqual(['16 blobs', 'blob 1000', 'blob 999', 'blob 998']);
+  expect(mail.statements).toEqual(['16 blobs', 'blob 1000', 'blob 999', 'blob 998']);
 });

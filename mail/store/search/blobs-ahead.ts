@@ -1,3 +1,4 @@
+import { isUnreadable } from '../blob/unreadable.ts';
 import type { DatabaseConnection } from '../engine/connection.ts';
 import { type BlobRow, type Octets, openOctets, openRow } from './message-octets.ts';
 
@@ -37,8 +38,9 @@ export class BlobsAhead {
         [JSON.stringify(blobs)],
       );
       this.#read = new Map(rows.map((row) => [row.id, row]));
-    } catch {
-      // A page of one of them is damaged, say: each is read alone, and reports its own error.
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      // A page of one of them is damaged: each is read alone, and fails alone.
     }
   }
 }

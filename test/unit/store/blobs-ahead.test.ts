@@ -17,7 +17,7 @@ function mailWith({ missing = 0, damaged = 0 } = {}): {
     all: <T extends Row>(_: string, [list]: readonly Value[]) => {
       const ids = JSON.parse(String(list)) as number[];
       statements.push(`${ids.length} blobs`);
-      if (ids.includes(damaged)) throw new Error('a page is damaged');
+      if (ids.includes(damaged)) throw Object.assign(new Error('a page is damaged'), { code: 'XX001' });
       // In another order than statements for, as a database may return them.
       return ids
         .filter((id) => id !== missing)
@@ -56,4 +56,12 @@ test('where one is damaged, each is read alone, and only that one fails', () => 
   expect(() => octetAt(blobs, 1)).toThrow('this page is damaged');
   expect(octetAt(blobs, 2)).toBe(LIST[2]! % 256);
   expect(mail.statements).toEqual(['16 blobs', 'blob 1000', 'blob 999', 'blob 998']);
+});
+
+test('any other error of reading ahead is reported', () => {
+  const all = (): never => {
+    throw new Error('the database does not answer');
+  };
+  const blobs = new BlobsAhead({ ...mailWith(), all }, LIST, '/nowhere');
+  expect(() => octetAt(blobs, 0)).toThrow('does not answer');
 });
